@@ -1,0 +1,357 @@
+"""The model catalog as immutable values: models, their bindings, prices and emitter facts.
+
+Built from plain documents (parsed TOML) by :func:`build_catalog`; reading files is somebody else's
+job. Every service reads the same documents, so ``version`` tells whether two of them agree.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.vocab import ModelTier, WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+DEFAULT_CONTEXT_WINDOW_TOKENS = 128_000
+"""Context window of a model whose entry names none."""
+
+_DATE_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
+_CLIENT_TAG = re.compile(r"\[[^\[\]]*\]$")
+
+
+class CatalogError(Exception):
+    """A catalog document that cannot be used; the message names model, field and fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """List price of one binding in USD per million tokens; a multiplier of None is not known."""
+
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+    cache_read_multiplier: float | None = None
+    cache_write_multiplier: float | None = None
+    cache_write_1h_multiplier: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One model at one provider; ``index`` is its place among the model's bindings."""
+
+    model_id: str
+    provider: str
+    upstream_id: str
+    index: int
+    price: Price
+    context_window_tokens: int
+    max_output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a target accepts; encoders consult these and never the model's name."""
+
+    tool_use: str = "full"
+    agentic: str = "full"
+    image_input: bool = True
+    document_input: bool | None = None
+    audio_input: bool | None = None
+    structured_output: bool = True
+    reasoning: str = "none"
+    reasoning_levels: tuple[str, ...] = ()
+    reasoning_budget: bool = False
+    adaptive_thinking: bool = False
+    refused_parameters: frozenset[str] = frozenset()
+    think_tag_reasoning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One catalog entry."""
+
+    id: str
+    tier: ModelTier
+    context_window_tokens: int
+    max_output_tokens: int | None
+    facts: ModelFacts
+    bindings: tuple[Binding, ...]
+    fallbacks: tuple[str, ...] = ()
+    family: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All models, by id, and the digest of the documents they came from."""
+
+    models: Mapping[str, Model]
+    version: str
+    _folded: Mapping[str, str] = field(repr=False)
+
+    def resolve(self, name: str) -> Model | None:
+        """Return the model a client's name means: exact, else without client tag and date suffix.
+
+        A trailing ``[1m]``-like tag and a trailing ``-YYYYMMDD`` or ``-YYYY-MM-DD`` are ignored;
+        letter case does not matter.
+        """
+        bare = strip_client_tag(name)
+        for candidate in (bare, _DATE_SUFFIX.sub("", bare)):
+            model_id = self._folded.get(candidate.casefold())
+            if model_id is not None:
+                return self.models[model_id]
+        return None
+
+    def nearest(self, name: str, limit: int = 3) -> tuple[str, ...]:
+        """Return up to ``limit`` ids that look like ``name``, for error messages."""
+
+        return tuple(difflib.get_close_matches(name, list(self.models), n=limit, cutoff=0.5))
+
+
+def strip_client_tag(name: str) -> str:
+    """Return a model name without blanks around it and without a tag such as ``[1m]``."""
+    return _CLIENT_TAG.sub("", name.strip())
+
+
+_MODEL_KEYS = frozenset(
+    [
+        "id",
+        "tier",
+        "context_window",
+        "max_output_tokens",
+        "tool_use",
+        "agentic",
+        "image_input",
+        "document_input",
+        "audio_input",
+        "structured_output",
+        "reasoning",
+        "reasoning_levels",
+        "reasoning_budget",
+        "adaptive_thinking",
+        "refused_parameters",
+        "think_tag_reasoning",
+        "family",
+        "version",
+        "fallbacks",
+        "scored_as",
+        "skill",
+        "long_context_price",
+        "source",
+        "as_of",
+        "hmm_target",
+        "bindings",
+    ]
+)
+_BINDING_KEYS = frozenset(
+    [
+        "provider",
+        "upstream_id",
+        "input_usd_per_mtok",
+        "output_usd_per_mtok",
+        "cache_read_multiplier",
+        "cache_write_multiplier",
+        "cache_write_1h_multiplier",
+        "context_window",
+        "max_output_tokens",
+        "fast_input_usd_per_mtok",
+        "fast_output_usd_per_mtok",
+        "fast_cache_read_multiplier",
+        "source",
+        "as_of",
+    ]
+)
+
+
+def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
+    """Return the catalog of ``documents``; a later entry of the same id replaces the earlier.
+
+    Raises:
+        CatalogError: an entry is unreadable; the message names model, field and fix.
+    """
+    models: dict[str, Model] = {}
+    for document in documents:
+        _refuse_unknown(document, frozenset({"models", "schema", "as_of"}), "catalog")
+        for entry in _tables(document.get("models", []), "models"):
+            model = _model(entry)
+            models[model.id] = model
+    for model in models.values():
+        for name in model.fallbacks:
+            if name not in models:
+                raise CatalogError(f"model {model.id!r}: fallbacks names unknown model {name!r}")
+    digest = hashlib.sha256(orjson.dumps(list(documents), option=orjson.OPT_SORT_KEYS))
+    folded = {model_id.casefold(): model_id for model_id in models}
+    return Catalog(models=models, version=digest.hexdigest()[:16], _folded=folded)
+
+
+def _model(entry: Mapping[str, object]) -> Model:
+    model_id = _text(entry, "id", "catalog entry")
+    where = f"model {model_id!r}"
+    _refuse_unknown(entry, _MODEL_KEYS, where)
+    window = _whole(entry, "context_window", where) or DEFAULT_CONTEXT_WINDOW_TOKENS
+    max_output = _whole(entry, "max_output_tokens", where)
+    rows = _tables(entry.get("bindings", []), f"{where}: bindings")
+    if not rows:
+        raise CatalogError(f"{where}: needs at least one [[models.bindings]] table")
+    bindings = tuple(
+        _binding(row, model_id, index, window, max_output) for index, row in enumerate(rows)
+    )
+    return Model(
+        id=model_id,
+        tier=_tier(entry, where),
+        context_window_tokens=window,
+        max_output_tokens=max_output,
+        facts=_facts(entry, where),
+        bindings=bindings,
+        fallbacks=_names(entry, "fallbacks", where),
+        family=str(entry.get("family", "")),
+        source=str(entry.get("source", "")),
+    )
+
+
+def _binding(
+    row: Mapping[str, object], model_id: str, index: int, window: int, max_output: int | None
+) -> Binding:
+    where = f"model {model_id!r}, binding {index}"
+    _refuse_unknown(row, _BINDING_KEYS, where)
+    price = Price(
+        input_usd_per_mtok=_price(row, "input_usd_per_mtok", where),
+        output_usd_per_mtok=_price(row, "output_usd_per_mtok", where),
+        cache_read_multiplier=_ratio(row, "cache_read_multiplier", where),
+        cache_write_multiplier=_ratio(row, "cache_write_multiplier", where),
+        cache_write_1h_multiplier=_ratio(row, "cache_write_1h_multiplier", where),
+    )
+    return Binding(
+        model_id=model_id,
+        provider=_text(row, "provider", where),
+        upstream_id=str(row.get("upstream_id") or model_id),
+        index=index,
+        price=price,
+        context_window_tokens=_whole(row, "context_window", where) or window,
+        max_output_tokens=_whole(row, "max_output_tokens", where) or max_output,
+    )
+
+
+def _facts(entry: Mapping[str, object], where: str) -> ModelFacts:
+    return ModelFacts(
+        tool_use=_choice(entry, "tool_use", ("full", "low", "none"), where),
+        agentic=_choice(entry, "agentic", ("full", "low"), where),
+        image_input=_flag(entry, "image_input", where, default=True),
+        document_input=_optional_flag(entry, "document_input", where),
+        audio_input=_optional_flag(entry, "audio_input", where),
+        structured_output=_flag(entry, "structured_output", where, default=True),
+        reasoning=_choice(entry, "reasoning", ("none", "optional", "always"), where),
+        reasoning_levels=_names(entry, "reasoning_levels", where),
+        reasoning_budget=_flag(entry, "reasoning_budget", where, default=False),
+        adaptive_thinking=_flag(entry, "adaptive_thinking", where, default=False),
+        refused_parameters=frozenset(_names(entry, "refused_parameters", where)),
+        think_tag_reasoning=_flag(entry, "think_tag_reasoning", where, default=False),
+    )
+
+
+def _refuse_unknown(entry: Mapping[str, object], known: frozenset[str], where: str) -> None:
+    for key in entry:
+        if key not in known:
+            near = difflib.get_close_matches(key, sorted(known), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise CatalogError(f"{where}: unknown key {key!r}{hint}")
+
+
+def _tables(value: object, where: str) -> list[Mapping[str, object]]:
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise CatalogError(f"{where}: must be a list of tables")
+    return value
+
+
+def _text(entry: Mapping[str, object], key: str, where: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value:
+        raise CatalogError(f"{where}: {key} must be a text that is not empty")
+    return value
+
+
+def _names(entry: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise CatalogError(f"{where}: {key} must be a list of texts")
+    if len(set(value)) != len(value):
+        raise CatalogError(f"{where}: {key} names one thing twice")
+    return tuple(value)
+
+
+def _whole(entry: Mapping[str, object], key: str, where: str) -> int | None:
+    value = entry.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise CatalogError(f"{where}: {key} must be a whole number of tokens, 0 or more")
+    return value or None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < float("inf") else None
+
+
+def _price(row: Mapping[str, object], key: str, where: str) -> float:
+    number = _number(row.get(key))
+    if number is None:
+        raise CatalogError(f"{where}: {key} must be set, in USD per million tokens, 0 or more")
+    return number
+
+
+def _ratio(row: Mapping[str, object], key: str, where: str) -> float | None:
+    if key not in row:
+        return None
+    number = _number(row[key])
+    if number is None:
+        raise CatalogError(f"{where}: {key} must be a multiple of the input price, 0 or more")
+    return number
+
+
+def _choice(entry: Mapping[str, object], key: str, values: Iterable[str], where: str) -> str:
+    allowed = tuple(values)
+    value = entry.get(key, allowed[0])
+    if not isinstance(value, str) or value not in allowed:
+        raise CatalogError(f"{where}: {key} must be one of {', '.join(allowed)}")
+    return value
+
+
+def _tier(entry: Mapping[str, object], where: str) -> ModelTier:
+    value = entry.get("tier", ModelTier.UNKNOWN.value)
+    try:
+        return ModelTier(str(value))
+    except ValueError:
+        tiers = ", ".join(tier.value for tier in ModelTier)
+        raise CatalogError(f"{where}: tier must be one of {tiers}") from None
+
+
+def _flag(entry: Mapping[str, object], key: str, where: str, *, default: bool) -> bool:
+    value = _optional_flag(entry, key, where)
+    return default if value is None else value
+
+
+def _optional_flag(entry: Mapping[str, object], key: str, where: str) -> bool | None:
+    value = entry.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    raise CatalogError(f"{where}: {key} must be true or false")
+
+
+PROVIDER_FAMILIES: Mapping[str, WireFamily] = {
+    "anthropic": WireFamily.ANTHROPIC,
+    "openai": WireFamily.OPENAI_CHAT,
+    "google": WireFamily.GEMINI,
+    "openrouter": WireFamily.OPENAI_CHAT,
+    "fireworks": WireFamily.OPENAI_CHAT,
+    "together": WireFamily.OPENAI_CHAT,
+    "xai": WireFamily.OPENAI_CHAT,
+}
+"""Built-in provider names and the dialect each speaks."""
