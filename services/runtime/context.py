@@ -1,0 +1,69 @@
+"""What travels beside a call: a short list of metadata, bound to the running task.
+
+Only the keys of :data:`FORWARDED` cross a process border, in at most 4 KiB; no secret, prompt or
+e-mail is ever among them. ``traceparent`` gets a new parent id on every hop (W3C Trace Context).
+"""
+
+from __future__ import annotations
+
+import contextvars
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CALLER_KEY = "x-caller-service"
+"""Names the calling service of ours; believed only where the transport is trusted."""
+
+FORWARDED = (
+    "traceparent",
+    "tracestate",
+    "x-request-id",
+    "x-action-id",
+    "x-attempt",
+    "x-installation-id",
+    "x-config-version",
+)
+
+MAX_METADATA_BYTES = 4096
+
+_TRACEPARENT = re.compile(r"^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$")
+
+current: contextvars.ContextVar[tuple[tuple[str, str], ...]] = contextvars.ContextVar(
+    "pointsman_call_context", default=()
+)
+"""Metadata of the running action or call, allow-listed."""
+
+
+def allowed(pairs: Iterable[tuple[str, str | bytes]]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs that may travel on, in order, within the size limit."""
+    kept: list[tuple[str, str]] = []
+    size = 0
+    for key, value in pairs:
+        name = key.lower()
+        if name not in FORWARDED or not isinstance(value, str):
+            continue
+        size += len(name) + len(value)
+        if size > MAX_METADATA_BYTES:
+            break
+        kept.append((name, value))
+    return tuple(kept)
+
+
+def new_traceparent(parent: str | None = None, *, is_sampled: bool = True) -> str:
+    """Return a traceparent for a new span: a child of ``parent`` where that is valid."""
+    match = _TRACEPARENT.match(parent or "")
+    span_id = secrets.token_hex(8)
+    if match and match[1] != "0" * 32:
+        return f"00-{match[1]}-{span_id}-{match[3]}"
+    return f"00-{secrets.token_hex(16)}-{span_id}-{'01' if is_sampled else '00'}"
+
+
+def outgoing(caller: str) -> tuple[tuple[str, str], ...]:
+    """Return the metadata for a call made now by ``caller``."""
+    pairs = [(CALLER_KEY, caller)]
+    for key, value in current.get():
+        pairs.append((key, new_traceparent(value) if key == "traceparent" else value))
+    return tuple(pairs)

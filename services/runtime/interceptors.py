@@ -1,0 +1,236 @@
+"""What happens around every RPC we serve, the same on all transports.
+
+One interceptor, in this order: refuse calls without a deadline, from callers not on the list, with
+a secret over open plaintext, or above the concurrency limit; bind the allow-listed metadata; run
+the handler; turn errors into statuses; count, time and log one line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from services.domain.errors import FieldViolation, InvalidRequestError, Reason, RouterError
+from services.runtime import context as call_context
+from services.runtime import metrics, status
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    # The aio types of grpc are incomplete for interceptors: messages and contexts are Any here.
+    Handler = Any
+    Context = grpc.aio.ServicerContext[Any, Any]
+
+_INFRASTRUCTURE = "/grpc."
+"""Health, reflection and channelz: watched by machines, exempt from all of this."""
+
+
+@dataclass(slots=True)
+class Admission:
+    """Who may call what, and how much at once. Mutable: ``is_draining`` and the count change."""
+
+    service: str
+    """Short name of the serving part, for log lines."""
+    allowed_callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Method path to the callers that may use it; a method that is not listed is open to all."""
+    secret_methods: frozenset[str] = frozenset()
+    """Method paths whose messages carry key material."""
+    is_plaintext_secret_allowed: bool = False
+    is_transport_secure: bool = False
+    max_concurrent: int = 0
+    """Most calls at once; 0: no limit."""
+    is_draining: bool = False
+    in_flight: int = 0
+
+    def check(self, method: str, context: Context) -> None:
+        """Raise the refusal of a call, if there is one.
+
+        Raises:
+            RouterError: DEADLINE_REQUIRED, CALLER_NOT_ALLOWED, PLAINTEXT_SECRET_REFUSED, DRAINING
+                or SERVER_BUSY.
+        """
+        if self.is_draining:
+            raise RouterError(Reason.DRAINING, "this server is draining", retry_after_s=1.0)
+        if self.max_concurrent and self.in_flight >= self.max_concurrent:
+            raise RouterError(
+                Reason.SERVER_BUSY, "this server runs as many calls as it may", retry_after_s=1.0
+            )
+        name = method.rsplit("/", 1)[-1]
+        if not name.startswith("Watch") and context.time_remaining() is None:
+            violation = FieldViolation("deadline", "set a deadline on the call")
+            raise InvalidRequestError((violation,), reason=Reason.DEADLINE_REQUIRED)
+        self._check_caller(method, name, context)
+
+    def _check_caller(self, method: str, name: str, context: Context) -> None:
+        callers = self.allowed_callers.get(method)
+        if callers is not None:
+            caller = caller_of(context)
+            if caller not in callers:
+                raise RouterError(
+                    Reason.CALLER_NOT_ALLOWED,
+                    f"{caller or 'an unnamed caller'} may not call {name}",
+                    metadata={"method": name, "caller": caller},
+                )
+        if method in self.secret_methods and not (
+            self.is_transport_secure or self.is_plaintext_secret_allowed or is_local(context.peer())
+        ):
+            raise RouterError(
+                Reason.PLAINTEXT_SECRET_REFUSED,
+                f"{name} carries a secret: use TLS, loopback or a Unix socket, or set"
+                " allow_plaintext_secrets",
+                metadata={"method": name},
+            )
+
+
+def caller_of(context: Context) -> str:
+    """Return the service name that a caller gave; empty: none."""
+    for key, value in context.invocation_metadata() or ():
+        if key == call_context.CALLER_KEY and isinstance(value, str):
+            return value
+    return ""
+
+
+def is_local(peer: str) -> bool:
+    """Return whether a peer address never left this machine."""
+    return peer.startswith(("inproc:", "unix:", "ipv4:127.", "ipv6:[::1]", "ipv6:%5B::1%5D"))
+
+
+class ServerEdge(grpc.aio.ServerInterceptor):
+    """Wraps every handler of one server; see the module's docstring for the order."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._wrapped: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """Return the wrapped handler of a call; wrappers are made once per method."""
+        method = handler_call_details.method
+        handler = self._wrapped.get(method)
+        if handler is None:
+            inner = await continuation(handler_call_details)
+            if inner is None or method.startswith(_INFRASTRUCTURE):
+                return inner
+            handler = self._wrap(method, inner)
+            self._wrapped[method] = handler
+        return handler
+
+    def _wrap(self, method: str, handler: Handler) -> Handler:
+        edge = _MethodEdge(method, self._admission)
+        if handler.unary_unary is not None:
+            return grpc.unary_unary_rpc_method_handler(
+                edge.around_unary(handler.unary_unary),
+                request_deserializer=handler.request_deserializer,
+                response_serializer=handler.response_serializer,
+            )
+        if handler.unary_stream is not None:
+            return grpc.unary_stream_rpc_method_handler(
+                edge.around_stream(handler.unary_stream),
+                request_deserializer=handler.request_deserializer,
+                response_serializer=handler.response_serializer,
+            )
+        return handler
+
+
+class _MethodEdge:
+    def __init__(self, method: str, admission: Admission) -> None:
+        self.method = method
+        self.name = method.rsplit("/", 1)[-1]
+        self.admission = admission
+        self.log = get_logger(admission.service)
+
+    def around_unary(
+        self, behaviour: Callable[[Any, Context], Awaitable[Any]]
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
+        async def handle(request: Any, context: Context) -> Any:
+            with _Call(self, context) as call:
+                try:
+                    self.admission.check(self.method, context)
+                    return await behaviour(request, context)
+                except RouterError as error:
+                    await call.abort(error)
+                except grpc.aio.AbortError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
+                    await call.abort(call.defect(error))
+
+        return handle
+
+    def around_stream(
+        self, behaviour: Callable[[Any, Context], AsyncIterator[Any]]
+    ) -> Callable[[Any, Context], AsyncIterator[Any]]:
+        async def handle(request: Any, context: Context) -> AsyncIterator[Any]:
+            with _Call(self, context) as call:
+                try:
+                    self.admission.check(self.method, context)
+                    async for message in behaviour(request, context):
+                        yield message
+                except RouterError as error:
+                    await call.abort(error)
+                except grpc.aio.AbortError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
+                    await call.abort(call.defect(error))
+
+        return handle
+
+
+class _Call:
+    """One running call: binds its context, then counts, times and logs its end."""
+
+    def __init__(self, edge: _MethodEdge, context: Context) -> None:
+        self._edge = edge
+        self._context = context
+        self._code = "OK"
+        self._reason = ""
+
+    def __enter__(self) -> _Call:
+        self._started_s = time.monotonic()
+        self._edge.admission.in_flight += 1
+        metrics.RPC_IN_FLIGHT.labels(self._edge.name).inc()
+        pairs = call_context.allowed(self._context.invocation_metadata() or ())
+        self._token = call_context.current.set(pairs)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._code == "OK":
+            is_cancelled = issubclass(kind, asyncio.CancelledError | GeneratorExit)
+            self._code = "CANCELLED" if is_cancelled else "ABORTED"
+        elapsed_s = time.monotonic() - self._started_s
+        edge = self._edge
+        edge.admission.in_flight -= 1
+        metrics.RPC_IN_FLIGHT.labels(edge.name).dec()
+        metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
+        metrics.RPC_SECONDS.labels(edge.name).observe(elapsed_s)
+        self._line(elapsed_s)
+        call_context.current.reset(self._token)
+
+    def _line(self, elapsed_s: float) -> None:
+        labels = {key.replace("-", "_"): value for key, value in call_context.current.get()}
+        write = self._edge.log.debug if self._code == "OK" else self._edge.log.info
+        write(
+            "rpc",
+            method=self._edge.name,
+            code=self._code,
+            reason=self._reason,
+            elapsed_ms=round(elapsed_s * 1000, 2),
+            **labels,
+        )
+
+    async def abort(self, error: RouterError) -> None:
+        """End the call with the status of ``error``."""
+        self._code, self._reason = error.trait.code.value, error.reason.value
+        await self._context.abort_with_status(status.grpc_status_of(error))
+
+    def defect(self, error: Exception) -> RouterError:
+        """Return the status of an unforeseen fault; the log has its cause, the caller has not."""
+        self._edge.log.error("rpc_defect", method=self._edge.name, exc_info=error)
+        return RouterError(Reason.INTERNAL, "internal fault; the service's log has the cause")

@@ -1,0 +1,97 @@
+"""Sections of the configuration that more than one service reads, as frozen values.
+
+A service's own section lives in its ``settings.py`` and derives from :class:`ServiceSettings`.
+Units stand in the names. Empty or absent texts mean "not set".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from services.domain.vocab import CredentialKind, WireFamily
+
+PositiveSeconds = Annotated[float, Field(gt=0)]
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class Section(BaseModel):
+    """A table of the configuration: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServiceSettings(Section):
+    """What every service has when it runs apart. ``listen`` is empty in the embedded shape."""
+
+    listen: str = ""
+    ops_listen: str = ""
+    """Empty: the port of ``listen`` plus 1000 on the same host."""
+    target: str = ""
+    """What the others dial (``dns:///host:port`` or ``unix:path``); empty: loopback default."""
+    max_concurrent: int = Field(default=0, ge=0)
+    drain_seconds: Seconds = 660.0
+    lame_duck_seconds: Seconds = 5.0
+    reflection: bool = True
+    allow_plaintext_secrets: bool = False
+
+
+class ProviderSettings(Section):
+    """One provider. Built-in names know their family and base address."""
+
+    family: WireFamily | None = None
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+
+
+class CredentialSettings(Section):
+    """One credential of the declarative pool."""
+
+    provider: str
+    label: str = ""
+    kind: CredentialKind = CredentialKind.API_KEY
+    secret: SecretStr = SecretStr("")
+    refresh_token: SecretStr = SecretStr("")
+    expires_at: dt.datetime | float | None = None
+    account: str = ""
+    priority: int = 0
+    weight: int = Field(default=1, ge=0, le=1_000_000)
+    models: tuple[str, ...] = ()
+    excluded_models: tuple[str, ...] = ()
+    enabled: bool = True
+    max_in_flight: int = Field(default=0, ge=0)
+    overage: Literal["last_resort", "deny", "allow"] = "last_resort"
+    base_url: str = ""
+    aliases: dict[str, str] = Field(default_factory=dict)
+    installation: str = ""
+
+
+class CatalogSettings(Section):
+    """More catalog files, relative to the configuration file; later ones win."""
+
+    extend: tuple[str, ...] = ()
+
+
+class LogSettings(Section):
+    """What is logged and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "console"] = "auto"
+
+
+class SharedSettings(Section):
+    """What may be lost and is shared by replicas: a Valkey or Redis address."""
+
+    valkey_url: SecretStr = SecretStr("")
+
+
+class CommonSettings(Section):
+    """The sections that every process reads, whichever services it hosts."""
+
+    providers: dict[str, ProviderSettings] = Field(default_factory=dict)
+    credentials: tuple[CredentialSettings, ...] = ()
+    catalog: CatalogSettings = CatalogSettings()
+    log: LogSettings = LogSettings()
+    shared: SharedSettings = SharedSettings()

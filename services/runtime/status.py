@@ -1,0 +1,121 @@
+"""The one place where errors become ``google.rpc.Status`` and back.
+
+Every status we send has one ErrorInfo (domain ``pointsman``), BadRequest on field errors and
+RetryInfo when a wait is known. :func:`error_of` turns what a stub raises into our own errors: a
+caller acts on ``reason``, never on the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from services.domain.errors import (
+    FieldViolation,
+    InvalidRequestError,
+    PeerError,
+    Reason,
+    RouterError,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+ERROR_DOMAIN = "pointsman"
+
+_REASONS = {reason.value: reason for reason in Reason}
+_WITHOUT_DETAILS = {
+    grpc.StatusCode.RESOURCE_EXHAUSTED: Reason.MESSAGE_TOO_LARGE,
+    grpc.StatusCode.INVALID_ARGUMENT: Reason.INVALID_REQUEST,
+    grpc.StatusCode.PERMISSION_DENIED: Reason.CALLER_NOT_ALLOWED,
+    grpc.StatusCode.UNAUTHENTICATED: Reason.ROUTER_KEY_INVALID,
+}
+_PEER_DOWN = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNIMPLEMENTED,
+    }
+)
+
+
+def status_of(error: RouterError) -> status_pb2.Status:
+    """Return the status message of ``error``, details included."""
+    details: list[Message] = [
+        error_details_pb2.ErrorInfo(
+            reason=error.reason.value, domain=ERROR_DOMAIN, metadata=error.metadata
+        )
+    ]
+    if isinstance(error, InvalidRequestError):
+        details.append(
+            error_details_pb2.BadRequest(
+                field_violations=[
+                    error_details_pb2.BadRequest.FieldViolation(
+                        field=violation.field, description=violation.description
+                    )
+                    for violation in error.violations
+                ]
+            )
+        )
+    if error.retry_after_s is not None:
+        delay = duration_pb2.Duration()
+        delay.FromNanoseconds(round(max(0.0, error.retry_after_s) * 1_000_000_000))
+        details.append(error_details_pb2.RetryInfo(retry_delay=delay))
+    return status_pb2.Status(
+        code=code_pb2.Code.Value(error.trait.code.value),
+        message=error.message,
+        details=[_packed(detail) for detail in details],
+    )
+
+
+def grpc_status_of(error: RouterError) -> grpc.Status:
+    """Return ``error`` in the form that ``abort_with_status`` takes."""
+    return rpc_status.to_status(status_of(error))
+
+
+def error_of(failure: grpc.aio.AioRpcError) -> RouterError:
+    """Return our error for what a stub raised.
+
+    A peer that is down, late or draining is a PeerError: its callers have fallbacks. A status
+    without our details keeps its canonical meaning.
+    """
+    status = rpc_status.from_call(failure)  # type: ignore[arg-type]  # reads any error with trailers
+    code = failure.code()
+    if status is None:
+        return _without_details(code, failure.details() or code.name)
+    info = error_details_pb2.ErrorInfo()
+    retry = error_details_pb2.RetryInfo()
+    bad_request = error_details_pb2.BadRequest()
+    retry_after_s: float | None = None
+    for detail in status.details:
+        if detail.Unpack(info):
+            continue
+        if detail.Unpack(retry):
+            retry_after_s = retry.retry_delay.ToNanoseconds() / 1_000_000_000
+        else:
+            detail.Unpack(bad_request)
+    reason = _REASONS.get(info.reason) if info.domain == ERROR_DOMAIN else None
+    if reason is None:
+        return _without_details(code, status.message)
+    if bad_request.field_violations:
+        violations = [FieldViolation(v.field, v.description) for v in bad_request.field_violations]
+        return InvalidRequestError(violations, reason=reason)
+    kind = PeerError if code in _PEER_DOWN else RouterError
+    return kind(reason, status.message, metadata=dict(info.metadata), retry_after_s=retry_after_s)
+
+
+def _without_details(code: grpc.StatusCode, message: str) -> RouterError:
+    if code in _PEER_DOWN:
+        return PeerError(Reason.ROUTING_UNAVAILABLE, message, retry_after_s=1.0)
+    return RouterError(_WITHOUT_DETAILS.get(code, Reason.INTERNAL), message)
+
+
+def _packed(message: Message) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(message)
+    return packed
