@@ -1,0 +1,42 @@
+"""Fixtures that any test may ask for: real stores, one server per worker, empty for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.postgres import Postgres, running_postgres
+from tests.fakes.valkey import Valkey, running_valkey
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres) -> Iterator[str]:
+    """Give the URL (`postgresql+asyncpg://…`) of a database that no other test sees."""
+    with postgres_server.fresh_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[Valkey]:
+    with running_valkey() as server:
+        yield server
+
+
+@pytest.fixture
+def valkey_url(valkey_server: Valkey) -> str:
+    """Give the URL (`redis://…`) of an empty Valkey."""
+    valkey_server.flush()
+    return valkey_server.url
