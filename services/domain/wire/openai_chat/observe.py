@@ -1,0 +1,139 @@
+"""Watching a chat stream that passes byte for byte: progress, terminal, usage and errors."""
+
+from __future__ import annotations
+
+from services.domain.sse import FrameSplitter
+from services.domain.wire.model import Observation
+from services.domain.wire.openai_chat.error import error_of
+from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
+from services.domain.wire.openai_chat.reading import load, mapping, rows, text, whole
+from services.domain.wire.openai_chat.stops import stop_of
+from services.domain.wire.openai_chat.usage import UsageCount
+
+
+class ChatStreamObserver:
+    """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
+
+    Frames that only name the role, carry nothing or count usage are bookkeeping. The terminal is a
+    finish reason for every choice that was started, or the end mark.
+    """
+
+    def __init__(self) -> None:
+        self._seen = Observation()
+        self._splitter = FrameSplitter()
+        self._usage = UsageCount()
+        self._open_choices: set[int] = set()
+        self._calls: set[tuple[int, str | int]] = set()
+        self._finish = ""
+
+    @property
+    def seen(self) -> Observation:
+        """All that was learned so far."""
+        return self._seen
+
+    def feed(self, data: bytes) -> None:
+        """Take note of ``data``; unreadable frames are counted and passed over."""
+        for frame in self._splitter.feed(data):
+            self._read(frame.data)
+
+    def finish(self) -> None:
+        """Take note of the end; a last frame without its blank line counts."""
+        for frame in self._splitter.finish():
+            self._read(frame.data)
+
+    def _read(self, data: bytes) -> None:
+        seen = self._seen
+        if seen.error is not None or not data:
+            return
+        if data[:6] == b"[DONE]":
+            if seen.is_started:
+                self._terminal()
+            return
+        try:
+            chunk = load(data)
+        except ValueError:
+            seen.bad_frames += 1
+            return
+        if not isinstance(chunk, dict):
+            seen.bad_frames += 1
+            return
+        seen.is_started = True
+        if chunk.get("error"):
+            self._error(chunk)
+            return
+        choices = chunk.get("choices")
+        if isinstance(choices, list):
+            for choice in choices:
+                if isinstance(choice, dict):
+                    self._choice(choice)
+        if chunk.get("usage"):
+            seen.usage = self._usage.add(chunk["usage"]) or seen.usage
+
+    def _error(self, chunk: dict[str, object]) -> None:
+        seen = self._seen
+        if seen.has_terminal:
+            return
+        seen.error = error_of(502, chunk)
+        seen.is_error_first = not seen.has_output
+        seen.has_terminal = True
+
+    def _choice(self, choice: dict[str, object]) -> None:
+        index = whole(choice.get("index")) or 0
+        self._open_choices.add(index)
+        delta = choice.get("delta") or choice.get("message")
+        if isinstance(delta, dict):
+            self._delta(delta, index)
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            if index == 0 or not self._finish:
+                self._finish = finish
+            self._open_choices.discard(index)
+            if finish == "content_filter":
+                self._seen.refusal_seen = True
+            if not self._open_choices:
+                self._terminal()
+
+    def _delta(self, delta: dict[str, object], index: int) -> None:
+        content = delta.get("content")
+        chars = len(content) if isinstance(content, str) else len(content_of(delta))
+        if len(delta) > 1 or not chars:
+            chars += len(reasoning_of(delta))
+            refusal = len(refusal_of(delta))
+            if refusal:
+                self._seen.refusal_seen = True
+            chars += refusal + self._call_chars(delta, index)
+        if chars:
+            self._output(chars)
+
+    def _call_chars(self, delta: dict[str, object], index: int) -> int:
+        """Return the characters of tool calls in a delta, and count calls that are new."""
+        fragments = [mapping(raw) for raw in rows(delta.get("tool_calls"))]
+        legacy = delta.get("function_call")
+        if isinstance(legacy, dict):
+            fragments.append({"index": 0, "function": legacy})
+        chars = 0
+        for fragment in fragments:
+            function = mapping(fragment.get("function"))
+            call_id, name = text(fragment.get("id")), text(function.get("name"))
+            chars += len(name) + len(text(function.get("arguments")))
+            if call_id or name:
+                self._calls.add((index, call_id or whole(fragment.get("index")) or 0))
+        self._seen.tool_calls = len(self._calls)
+        return chars
+
+    def _output(self, chars: int) -> None:
+        seen = self._seen
+        seen.has_output = True
+        seen.output_events += 1
+        seen.output_chars += chars
+
+    def _terminal(self) -> None:
+        seen = self._seen
+        if seen.has_terminal:
+            return
+        seen.has_terminal = True
+        seen.has_output = True
+        seen.output_events += 1
+        seen.stop = stop_of(
+            self._finish, has_calls=bool(self._calls), has_refusal=seen.refusal_seen
+        )
