@@ -47,7 +47,10 @@ def configure(level: str = "info", form: str = "auto") -> None:
     """Set up logging for this process; ``form`` is ``json``, ``console`` or ``auto`` (by TTY)."""
     is_console = form == "console" or (form == "auto" and sys.stdout.isatty())
     renderer: structlog.types.Processor = (
-        structlog.dev.ConsoleRenderer() if is_console else structlog.processors.JSONRenderer()
+        # Plain tracebacks: the pretty ones print local variables, secrets among them.
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if is_console
+        else structlog.processors.JSONRenderer()
     )
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
