@@ -1,19 +1,26 @@
-"""Fixtures that any test may ask for: real stores, one server per worker, empty for each test."""
+"""Fixtures that any test may ask for: a provider, and real stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import Postgres, running_postgres
+from tests.fakes.upstream import FakeUpstream
 from tests.fakes.valkey import Valkey, running_valkey
 
 
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[FakeUpstream]:
+    async with FakeUpstream() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

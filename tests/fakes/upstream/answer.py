@@ -41,6 +41,7 @@ class Answer:
     stop: str | None
     """Overrides the reason that follows from the content."""
     empty: bool
+    thinking: str | None
     include_usage: bool
     """Whether a Chat Completions stream ends with a usage chunk."""
     text: str | None
@@ -53,9 +54,14 @@ class Answer:
         """Return an id that depends on nothing but the request, `prefix` and `index`."""
         return make_id(self.seed, prefix, index)
 
+    @property
+    def has_text(self) -> bool:
+        """Tell whether text is said: always, but for empty answers and bare tool calls."""
+        return not self.empty and (self.text is not None or not self.calls)
+
     def pieces(self) -> Iterator[str]:
         """Yield the text deltas, each made when it is asked for."""
-        if self.empty or self.calls:
+        if not self.has_text:
             return
         for index in range(1 if self.text is not None else self.chunks):
             yield self._piece(index) + ("x" * self.pad if index == 0 else "")
@@ -89,15 +95,17 @@ def seed_of(request: RecordedRequest) -> str:
 
 def decide(request: RecordedRequest, fault: Fault, scenario: Scenario, voice: Voice) -> Answer:
     """Return what the fake model says to `request`."""
+    calls = () if fault.empty else _calls(request, fault, scenario)
     return Answer(
         seed=seed_of(request),
         model=request.model or "fake-model",
-        calls=() if fault.empty or fault.text is not None else _next_calls(request, scenario),
+        calls=calls,
         usage=None if fault.omit_usage else fault.usage or Usage(),
         stop=fault.stop,
         empty=fault.empty,
+        thinking=None if fault.empty else fault.thinking,
         include_usage=wants_usage(request.json),
-        text=scenario.text if fault.text is None else fault.text,
+        text=scenario.text if fault.text is None and not calls else fault.text,
         chunks=voice.chunks if fault.chunks is None else fault.chunks,
         stamp=voice.stamp,
         pad=fault.oversize,
@@ -105,7 +113,9 @@ def decide(request: RecordedRequest, fault: Fault, scenario: Scenario, voice: Vo
     )
 
 
-def _next_calls(request: RecordedRequest, scenario: Scenario) -> tuple[ToolCall, ...]:
+def _calls(request: RecordedRequest, fault: Fault, scenario: Scenario) -> tuple[ToolCall, ...]:
+    if fault.calls or fault.text is not None:
+        return tuple(fault.calls)
     step = tool_result_count(request.json)
     if step >= len(scenario.steps):
         return ()

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from tests.fakes.upstream.answer import Answer
 from tests.fakes.upstream.dialect import frame
-from tests.fakes.upstream.values import Usage
+from tests.fakes.upstream.values import ToolCall, Usage
+
+Delta = Mapping[str, str]
+SIGNATURE_PREFIX = "sig_"
 
 ERROR_TYPES = {
     400: "invalid_request_error",
@@ -26,17 +29,7 @@ class AnthropicDialect:
 
     def full(self, answer: Answer) -> Mapping[str, object]:
         """Return a Message object."""
-        content: list[Mapping[str, object]] = [
-            {
-                "type": "tool_use",
-                "id": answer.new_id("toolu_", index),
-                "name": call.name,
-                "input": call.args,
-            }
-            for index, call in enumerate(answer.calls)
-        ]
-        if not answer.calls and not answer.empty:
-            content = [{"type": "text", "text": "".join(answer.pieces())}]
+        content = list(_content(answer))
         message = {**_envelope(answer), "content": content, "stop_reason": _stop_reason(answer)}
         return message if answer.usage is None else {**message, "usage": _usage(answer.usage)}
 
@@ -46,10 +39,8 @@ class AnthropicDialect:
         if answer.usage is not None:
             start["usage"] = {**_usage(answer.usage), "output_tokens": 1}
         yield _event("message_start", message=start)
-        if answer.calls:
-            yield from _tool_blocks(answer)
-        elif not answer.empty:
-            yield from _text_block(answer)
+        for index, block in enumerate(_blocks(answer)):
+            yield from _block_events(index, *block)
         delta = {"stop_reason": _stop_reason(answer), "stop_sequence": None}
         if answer.usage is None:
             yield _event("message_delta", delta=delta)
@@ -85,23 +76,52 @@ def _stop_reason(answer: Answer) -> str:
     return answer.stop or ("tool_use" if answer.calls else "end_turn")
 
 
-def _text_block(answer: Answer) -> Iterator[bytes]:
-    yield _event("content_block_start", index=0, content_block={"type": "text", "text": ""})
-    yield _event("ping")
-    for piece in answer.pieces():
-        yield _event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
-    yield _event("content_block_stop", index=0)
-
-
-def _tool_blocks(answer: Answer) -> Iterator[bytes]:
+def _content(answer: Answer) -> Iterator[Mapping[str, object]]:
+    if answer.thinking is not None:
+        signature = answer.new_id(SIGNATURE_PREFIX)
+        yield {"type": "thinking", "thinking": answer.thinking, "signature": signature}
+    if answer.has_text:
+        yield {"type": "text", "text": "".join(answer.pieces())}
     for index, call in enumerate(answer.calls):
-        tool_id = answer.new_id("toolu_", index)
-        block = {"type": "tool_use", "id": tool_id, "name": call.name, "input": {}}
-        yield _event("content_block_start", index=index, content_block=block)
-        for piece in answer.argument_pieces(call):
-            delta = {"type": "input_json_delta", "partial_json": piece}
-            yield _event("content_block_delta", index=index, delta=delta)
-        yield _event("content_block_stop", index=index)
+        yield {**_tool_use(answer, index, call), "input": call.args}
+
+
+def _blocks(answer: Answer) -> Iterator[tuple[Mapping[str, object], Iterator[Delta]]]:
+    """Yield each content block as it starts, and its deltas."""
+    if answer.thinking is not None:
+        start = {"type": "thinking", "thinking": "", "signature": ""}
+        yield start, _thinking_deltas(answer, answer.thinking)
+    if answer.has_text:
+        texts = ({"type": "text_delta", "text": piece} for piece in answer.pieces())
+        yield {"type": "text", "text": ""}, texts
+    for index, call in enumerate(answer.calls):
+        yield _tool_use(answer, index, call), _argument_deltas(answer, call)
+
+
+def _block_events(
+    index: int, start: Mapping[str, object], deltas: Iterator[Delta]
+) -> Iterator[bytes]:
+    yield _event("content_block_start", index=index, content_block=start)
+    if index == 0:
+        yield _event("ping")
+    for delta in deltas:
+        yield _event("content_block_delta", index=index, delta=delta)
+    yield _event("content_block_stop", index=index)
+
+
+def _thinking_deltas(answer: Answer, thinking: str) -> Iterator[Delta]:
+    yield {"type": "thinking_delta", "thinking": thinking}
+    yield {"type": "signature_delta", "signature": answer.new_id(SIGNATURE_PREFIX)}
+
+
+def _argument_deltas(answer: Answer, call: ToolCall) -> Iterator[Delta]:
+    for piece in answer.argument_pieces(call):
+        yield {"type": "input_json_delta", "partial_json": piece}
+
+
+def _tool_use(answer: Answer, index: int, call: ToolCall) -> Mapping[str, object]:
+    tool_id = answer.new_id("toolu_", index)
+    return {"type": "tool_use", "id": tool_id, "name": call.name, "input": {}}
 
 
 def _usage(usage: Usage) -> dict[str, object]:

@@ -36,8 +36,10 @@ class OpenAIChatDialect:
                 }
                 for index, call in enumerate(answer.calls)
             ]
-        else:
+        if answer.has_text or not answer.calls:
             message["content"] = "".join(answer.pieces())
+        if answer.thinking is not None:
+            message["reasoning_content"] = answer.thinking
         choice = {"index": 0, "message": message, "logprobs": None}
         body = {
             **_envelope(answer, "chat.completion"),
@@ -48,7 +50,7 @@ class OpenAIChatDialect:
     def stream(self, answer: Answer) -> Iterator[bytes]:
         """Yield chunks from the role delta to `[DONE]`."""
         base = _envelope(answer, "chat.completion.chunk")
-        yield _chunk(base, {"role": "assistant", "content": None if answer.calls else ""})
+        yield _chunk(base, {"role": "assistant", "content": "" if answer.has_text else None})
         for delta in _deltas(answer):
             yield _chunk(base, delta)
         yield _chunk(base, {}, _finish_reason(answer))
@@ -89,6 +91,10 @@ def _chunk(
 
 
 def _deltas(answer: Answer) -> Iterator[Mapping[str, object]]:
+    if answer.thinking is not None:
+        yield {"reasoning_content": answer.thinking}
+    for piece in answer.pieces():
+        yield {"content": piece}
     for index, call in enumerate(answer.calls):
         opening = {"name": call.name, "arguments": ""}
         call_id = answer.new_id("call_", index)
@@ -97,8 +103,6 @@ def _deltas(answer: Answer) -> Iterator[Mapping[str, object]]:
         }
         for piece in answer.argument_pieces(call):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-    for piece in answer.pieces():
-        yield {"content": piece}
 
 
 def _usage(usage: Usage) -> dict[str, object]:

@@ -132,7 +132,11 @@ class Fault:
     stop: str | None = None
     """Stop or finish reason, in the family's own words."""
     text: str | None = None
-    """Said as the only delta, instead of tool calls and fixed words."""
+    """Said as the only delta, instead of the scenario and fixed words."""
+    calls: Sequence[ToolCall] = ()
+    """Tool calls made in parallel, offered or not; after `text` if that is given too."""
+    thinking: str | None = None
+    """Reasoning shown before the answer: a signed block, or `reasoning_content`."""
 
     def literal_body(self) -> bytes | None:
         """Return the literal body as bytes; None when the answer is to be made."""
