@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
-from services.domain.wire.scanner import scrub
+from services.domain.wire.reading import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,7 +166,7 @@ def client_error_of(
 
 def mask_keys(message: str) -> str:
     """Return ``message`` cut to 8 KiB of UTF-8 with key-like strings and addresses masked."""
-    text = scrub(message[:MAX_MESSAGE_BYTES])
+    text = join_surrogates(message[:MAX_MESSAGE_BYTES])
     text = _KEY_LIKE.sub(_masked, text)
     encoded = text.encode()
     if len(encoded) <= MAX_MESSAGE_BYTES:

@@ -162,6 +162,7 @@ class SystemBlock:
     origin: Literal["system", "developer", "instructions", "in_array"] = "system"
     after_turn: int = 0
     cache: CacheMark | None = None
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,11 @@ class OutputFormat:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One client request in no dialect. ``extras`` holds unknown top-level members as JSON text."""
+    """One client request in no dialect.
+
+    ``extras`` holds unknown top-level members as JSON text. ``native`` holds known members whose
+    canonical form is narrower than what the client wrote; only its own family may see them again.
+    """
 
     family: WireFamily
     model: str
@@ -249,6 +254,7 @@ class Request:
     is_stream_usage_wanted: bool = False
     user: str = ""
     extras: tuple[tuple[str, bytes], ...] = ()
+    native: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,22 +168,6 @@ def scan(body: bytes, plan: Plan) -> Document:
     return Document(text, root, twice)
 
 
-def dump_text(text: str) -> str:
-    """Return ``text`` as a JSON string in UTF-8-safe form; lone surrogates become U+FFFD."""
-    return json.dumps(scrub(text), ensure_ascii=False)
-
-
-def scrub(text: str) -> str:
-    """Return ``text`` with every lone surrogate replaced by U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
 
