@@ -65,26 +65,26 @@ def connect(
     return Channel(grpc.aio.secure_channel(target, credentials, options=opts), caller)
 
 
-class Channel:
+class Channel(grpc.aio.Channel):
     """A channel that adds our metadata to each call; what generated stubs are made with."""
 
     def __init__(self, inner: grpc.aio.Channel | InProcessTransport, caller: str) -> None:
         self._inner = inner
         self._caller = caller
 
-    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of a unary method."""
         return self._tagged(self._inner.unary_unary(method, *args, **kwargs))
 
-    def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of a server-streaming method."""
         return self._tagged(self._inner.unary_stream(method, *args, **kwargs))
 
-    def stream_unary(self, method: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    def stream_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of a client-streaming method."""
         return self._tagged(self._inner.stream_unary(method, *args, **kwargs))
 
-    def stream_stream(self, method: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    def stream_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of a bidirectional method."""
         return self._tagged(self._inner.stream_stream(method, *args, **kwargs))
 
@@ -99,6 +99,28 @@ class Channel:
 
         return start
 
+    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
+        """Return the state of the connection."""
+        return self._inner.get_state(try_to_connect)
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        """Return once the state is another one."""
+        await self._inner.wait_for_state_change(last_observed_state)
+
+    async def channel_ready(self) -> None:
+        """Return once calls can be made; never for a peer that stays away."""
+        await self._inner.channel_ready()
+
+    async def close(self, grace: float | None = None) -> None:
+        """Close the channel; calls that run are cancelled after ``grace`` seconds."""
+        await self._inner.close(grace)
+
     async def aclose(self) -> None:
         """Close the channel; calls that run are cancelled."""
-        await self._inner.close()
+        await self.close()
+
+    async def __aenter__(self) -> Channel:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -77,6 +77,11 @@ class ServerOptions:
     is_reflection_on: bool = True
     is_plaintext_secret_allowed: bool = False
 
+    @property
+    def is_local(self) -> bool:
+        """Whether only callers on this machine can reach the server."""
+        return interceptors.is_local(self.listen) or interceptors.is_local(f"ipv4:{self.listen}")
+
 
 class Info(info_pb2_grpc.InfoServiceServicer):
     """Serves InfoService for the bundles of one server."""
@@ -133,9 +138,13 @@ def admission_of(bundles: Sequence[Bundle], server: ServerOptions) -> intercepto
     )
 
 
-def in_process(bundle: Bundle) -> InProcessServer:
+IN_PROCESS = ServerOptions(listen="", ops_listen="")
+"""Options of a server without a listener."""
+
+
+def in_process(bundle: Bundle, server_options: ServerOptions = IN_PROCESS) -> InProcessServer:
     """Return an in-process server for one bundle, with the same rules as on a socket."""
-    rules = admission_of((bundle,), ServerOptions(listen="", ops_listen=""))
+    rules = admission_of((bundle,), server_options)
     server = InProcessServer([interceptors.ServerEdge(rules)], bundle.max_message_bytes)
     bundle.attach(server)
     info_pb2_grpc.add_InfoServiceServicer_to_server(Info((bundle,)), server)  # type: ignore[arg-type]  # registers by duck type
@@ -170,7 +179,7 @@ class Server:
         names = [INFO_SERVICE, health.SERVICE_NAME, *(b.full_name for b in self._bundles)]
         if self._options.is_reflection_on:
             reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], self._server)
-        if interceptors.is_local(f"ipv4:{self._options.listen}"):
+        if self._options.is_local:
             channelz.add_channelz_servicer(self._server)
         try:
             self.port = self._server.add_insecure_port(self._options.listen)

@@ -123,9 +123,23 @@ class InProcessTransport:
         """Refuse: no service of ours streams from the client."""
         return _refuse_client_stream(method)
 
-    async def close(self) -> None:
-        """Cancel the calls that run and wait for their handlers."""
+    def get_state(self, _try_to_connect: bool = False) -> grpc.ChannelConnectivity:
+        """Return READY: there is no connection to lose."""
+        return grpc.ChannelConnectivity.READY
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        """Wait for ever once READY was seen: the state never changes."""
+        if last_observed_state is grpc.ChannelConnectivity.READY:
+            await asyncio.Event().wait()
+
+    async def channel_ready(self) -> None:
+        """Return at once."""
+
+    async def close(self, grace: float | None = None) -> None:
+        """Cancel the calls that still run after ``grace`` seconds and wait for their handlers."""
         running = [call.task for call in self._calls]
+        if running and grace:
+            await asyncio.wait(running, timeout=grace)
         for call in tuple(self._calls):
             call.cancel()
         await asyncio.gather(*running, return_exceptions=True)

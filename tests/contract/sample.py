@@ -1,0 +1,106 @@
+"""A small real service for the tests of the plumbing: each call does what the test says.
+
+It speaks DispatchService, which has a unary method and a stream with texts and bytes in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import grpc
+from pointsman.dispatch.v1 import dispatch_pb2 as pb
+from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
+
+from services.domain.errors import Reason, RouterError
+from services.runtime import host
+
+SERVICE = "pointsman.dispatch.v1.DispatchService"
+UNARY = f"/{SERVICE}/ListUpstreamModels"
+STREAM = f"/{SERVICE}/Dispatch"
+
+Request = pb.ListUpstreamModelsRequest
+Response = pb.ListUpstreamModelsResponse
+UnaryContext = grpc.aio.ServicerContext[Request, Response]
+StreamContext = grpc.aio.ServicerContext[pb.DispatchRequest, pb.DispatchResponse]
+CountContext = grpc.aio.ServicerContext[pb.CountTokensRequest, pb.CountTokensResponse]
+OnUnary = Callable[[Request, UnaryContext], Awaitable[Response]]
+OnStream = Callable[[pb.DispatchRequest, StreamContext], AsyncIterator[pb.DispatchResponse]]
+
+
+def request(text: str = "") -> Request:
+    """Return a request of the unary method that carries `text`."""
+    return Request(page_token=text)
+
+
+def response(text: str = "") -> Response:
+    """Return a response of the unary method that carries `text`."""
+    return Response(next_page_token=text)
+
+
+def part(content: bytes) -> pb.DispatchResponse:
+    """Return a message of the stream that carries `content`."""
+    return pb.DispatchResponse(chunk=content)
+
+
+async def echo(request: Request, _: UnaryContext) -> Response:
+    """Answer what was asked."""
+    return response(request.page_token)
+
+
+async def count(_: pb.DispatchRequest, __: StreamContext) -> AsyncIterator[pb.DispatchResponse]:
+    """Send three numbers."""
+    for number in range(3):
+        yield part(str(number).encode())
+
+
+@dataclass
+class Sample(rpc.DispatchServiceServicer):
+    """The servicer."""
+
+    on_unary: OnUnary = echo
+    on_stream: OnStream = count
+
+    async def ListUpstreamModels(self, request: Request, context: UnaryContext) -> Response:  # noqa: N802 - name fixed by the proto
+        """Do what the test says."""
+        return await self.on_unary(request, context)
+
+    async def CountTokens(  # noqa: N802 - name fixed by the proto
+        self, request: pb.CountTokensRequest, context: CountContext
+    ) -> pb.CountTokensResponse:
+        """Refuse: the tests use two methods."""
+        raise RouterError(Reason.METHOD_NOT_IMPLEMENTED, "not part of the sample")
+
+    async def Dispatch(  # noqa: N802 - name fixed by the proto
+        self, request: pb.DispatchRequest, context: StreamContext
+    ) -> AsyncIterator[pb.DispatchResponse]:
+        """Do what the test says."""
+        async for message in self.on_stream(request, context):
+            yield message
+
+
+async def nothing() -> None:
+    """Open or close nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the bundle allows."""
+
+    allowed_callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    secret_methods: frozenset[str] = frozenset()
+    max_message_bytes: int = 256 * 1024
+
+
+def bundle(sample: Sample, rules: Rules | None = None) -> host.Bundle:
+    """Return a bundle of `sample`."""
+    rules = rules or Rules()
+    return host.Bundle(
+        full_name=SERVICE,
+        attach=lambda server: rpc.add_DispatchServiceServicer_to_server(sample, server),
+        start=nothing,
+        aclose=nothing,
+        allowed_callers=rules.allowed_callers,
+        secret_methods=rules.secret_methods,
+        max_message_bytes=rules.max_message_bytes,
+    )
