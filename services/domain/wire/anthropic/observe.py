@@ -1,0 +1,121 @@
+"""What can be learned from a Messages stream that passes untouched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.sse import FrameSplitter
+from services.domain.wire.anthropic.error import error_of
+from services.domain.wire.anthropic.stops import stop_of
+from services.domain.wire.anthropic.usage import UsageCount
+from services.domain.wire.model import Observation, StopReason
+from services.domain.wire.reading import load, mapping, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.domain.sse import Frame
+
+_OUTPUT_MEMBERS: Mapping[str, str] = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "input_json_delta": "partial_json",
+}
+_SILENT_BLOCKS = frozenset(["text", "thinking"])
+
+
+class MessagesStreamObserver:
+    """Watches one stream. Pings, the start and empty deltas are bookkeeping, all else output."""
+
+    def __init__(self) -> None:
+        self._splitter = FrameSplitter()
+        self._usage = UsageCount()
+        self._seen = Observation()
+
+    @property
+    def seen(self) -> Observation:
+        """All that was learned so far."""
+        return self._seen
+
+    def feed(self, data: bytes) -> None:
+        """Take note of ``data``; unreadable frames are counted and passed over."""
+        for frame in self._splitter.feed(data):
+            self._read(frame)
+        if self._splitter.is_over_limit:
+            self._seen.bad_frames = max(1, self._seen.bad_frames)
+
+    def finish(self) -> None:
+        """Take note of the end; a last frame without its blank line counts."""
+        for frame in self._splitter.finish():
+            self._read(frame)
+
+    def _read(self, frame: Frame) -> None:
+        try:
+            event = load(frame.data)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            self._seen.bad_frames += 1
+            return
+        if self._seen.has_terminal:
+            return
+        match event.get("type") or frame.event:
+            case "content_block_delta":
+                self._delta(mapping(event.get("delta")))
+            case "ping":
+                return
+            case "content_block_start":
+                self._block_start(mapping(event.get("content_block")))
+            case "message_start":
+                self._tap(mapping(event.get("message")))
+            case "message_delta":
+                self._message_delta(event)
+            case "message_stop":
+                self._output(0)
+                self._seen.has_terminal = True
+            case "error":
+                self._error(event)
+            case _:
+                pass
+        self._seen.is_started = True
+
+    def _delta(self, delta: Mapping[str, object]) -> None:
+        member = _OUTPUT_MEMBERS.get(text(delta.get("type")))
+        if member is None:
+            return
+        words = text(delta.get(member))
+        if words:
+            self._output(len(words))
+
+    def _block_start(self, block: Mapping[str, object]) -> None:
+        kind = text(block.get("type"))
+        if kind == "tool_use":
+            self._seen.tool_calls += 1
+        if kind in _SILENT_BLOCKS:
+            words = text(block.get(kind))
+            if words:
+                self._output(len(words))
+        elif kind:
+            self._output(0)
+
+    def _output(self, characters: int) -> None:
+        self._seen.has_output = True
+        self._seen.output_events += 1
+        self._seen.output_chars += characters
+
+    def _tap(self, holder: Mapping[str, object]) -> None:
+        usage = self._usage.add(holder.get("usage"))
+        if usage is not None:
+            self._seen.usage = usage
+
+    def _message_delta(self, event: Mapping[str, object]) -> None:
+        self._tap(event)
+        delta = mapping(event.get("delta"))
+        if delta.get("stop_reason") is not None:
+            self._seen.stop = stop_of(delta)
+            self._seen.refusal_seen |= self._seen.stop.reason is StopReason.REFUSAL
+
+    def _error(self, event: Mapping[str, object]) -> None:
+        self._seen.error = error_of(event)
+        self._seen.is_error_first = not self._seen.has_output
+        self._seen.has_terminal = True
