@@ -147,21 +147,32 @@ Block = Text | Media | Thinking | ToolUse | ToolResult | Refusal | Opaque
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Consecutive blocks of one speaker; ``origin_index`` is its place in the client's list."""
+    """Consecutive blocks of one speaker; ``origin_index`` is its place in the client's list.
+
+    ``extras`` holds members of the client's message that have no place here (a speaker's name), as
+    JSON text; only the same dialect sees them again.
+    """
 
     role: Role
     blocks: tuple[Block, ...]
     origin_index: int = -1
+    extras: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SystemBlock:
-    """One block of instructions. ``after_turn`` is the number of turns before it; 0: leading."""
+    """One block of instructions. ``after_turn`` is the number of turns before it; 0: leading.
+
+    Blocks of one message of the client's list share its ``origin_index``; ``raw`` is the block's
+    JSON where it was an object of its own.
+    """
 
     text: str
     origin: Literal["system", "developer", "instructions", "in_array"] = "system"
     after_turn: int = 0
     cache: CacheMark | None = None
+    origin_index: int = -1
+    raw: bytes = b""
     raw: bytes = b""
 
 
@@ -180,12 +191,16 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Which tool must be called; ``unset`` says nothing, ``unrecognised`` is sent as nothing."""
+    """Which tool must be called; ``unset`` says nothing, ``unrecognised`` is sent as nothing.
+
+    ``allowed`` limits the choice to ``names``; ``is_call_required`` says whether one must be made.
+    """
 
     mode: Literal["unset", "auto", "required", "none", "named", "allowed", "unrecognised"] = "unset"
     name: str = ""
     names: tuple[str, ...] = ()
     parallel: bool | None = None
+    is_call_required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
