@@ -1,0 +1,329 @@
+"""Databases of the services: engines for SQLite and PostgreSQL, and their migrations.
+
+The tree of errors::
+
+    DatabaseError               it cannot be opened or used; the message names it and the fix
+    └── NotMigratedError        its tables are older or newer than this program
+
+SQLite belongs to one process: it migrates by itself when :func:`prepare` opens it. PostgreSQL is
+migrated by an operator only, under a lock, each owner in a schema of its own. Nothing here is
+opened before the first connection, so an engine can be built without I/O.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import event, exc, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import StaticPool
+from sqlalchemy.schema import CreateSchema
+
+from services.domain.errors import Reason, RouterError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from sqlalchemy.engine import Connection
+
+    # What drivers hand to event listeners is untyped: Any in this module's listeners.
+
+MEMORY_URL = "sqlite:///:memory:"
+"""A database that lives as long as its engine; for tests."""
+
+BUSY_TIMEOUT_MS = 5_000
+CONNECT_TIMEOUT_S = 5.0
+COMMAND_TIMEOUT_S = 10.0
+VERSION_TABLE = "alembic_version"
+_READ_ONLY = "pointsman_read_only"
+
+
+class DatabaseError(Exception):
+    """A database cannot be opened or used; the message is one line for the operator."""
+
+
+class NotMigratedError(DatabaseError):
+    """The tables are not those that this program needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """Which revision a database has and which one this program needs. Empty: none."""
+
+    schema: str
+    current: str
+    head: str
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing needs to be migrated."""
+        return self.current == self.head
+
+
+def is_sqlite(url: str) -> bool:
+    """Return whether ``url`` (or a bare path) names an SQLite database."""
+    return "://" not in url or url.startswith("sqlite")
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of an SQLite URL or bare path; None for a database in memory."""
+    name = url.partition(":///")[2] if "://" in url else url
+    return None if name in ("", ":memory:") else Path(name).expanduser()
+
+
+def display_name(url: str) -> str:
+    """Return ``url`` without its password, fit for messages."""
+    if is_sqlite(url):
+        return str(sqlite_path(url) or "in memory")
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def open_engine(url: str, *, schema: str = "") -> AsyncEngine:
+    """Return an engine for ``url``; nothing is opened before its first connection.
+
+    ``schema`` is where the tables of one owner live on PostgreSQL; SQLite has a file per owner.
+    On SQLite a transaction takes the write lock at its start (a late one would fail at once
+    instead of waiting); use :func:`read_only` where nothing is written.
+
+    Raises:
+        DatabaseError: the URL cannot be read.
+    """
+    if is_sqlite(url):
+        return _sqlite_engine(url)
+    try:
+        parsed = make_url(url)
+    except exc.ArgumentError:
+        raise DatabaseError("the database URL cannot be read: check [...] database") from None
+    if not parsed.drivername.startswith("postgres"):
+        raise DatabaseError(
+            f"databases of kind {parsed.drivername!r} are not supported: use sqlite:///FILE or"
+            " postgresql://…"
+        )
+    return _postgres_engine(parsed, schema)
+
+
+def read_only(engine: AsyncEngine) -> AsyncEngine:
+    """Return ``engine`` for transactions that only read; on SQLite they wait for no writer."""
+    return engine.execution_options(**{_READ_ONLY: True})
+
+
+@contextlib.contextmanager
+def store_errors() -> Iterator[None]:
+    """Turn a database that is down, locked or late into the error that callers act on.
+
+    Broken constraints pass as they are: the store knows what they mean.
+
+    Raises:
+        RouterError: STORE_UNAVAILABLE.
+    """
+    try:
+        yield
+    except (exc.IntegrityError, RouterError):
+        raise
+    except (exc.DBAPIError, exc.TimeoutError, OSError, TimeoutError, DatabaseError) as error:
+        raise RouterError(
+            Reason.STORE_UNAVAILABLE,
+            f"the store does not answer ({type(error).__name__})",
+            retry_after_s=1.0,
+        ) from error
+
+
+async def prepare(engine: AsyncEngine, scripts: Path, schema: str) -> None:
+    """Make sure that the tables fit: migrates SQLite, checks PostgreSQL.
+
+    Raises:
+        NotMigratedError: PostgreSQL has other tables; the message names the command.
+        DatabaseError: the database cannot be opened or written.
+    """
+    if engine.dialect.name == "sqlite":
+        await migrate(engine, scripts, schema)
+        return
+    status = await migration_status(engine, scripts, schema)
+    if not status.is_current:
+        raise NotMigratedError(
+            f"{_engine_name(engine)}: schema {schema!r} is at revision"
+            f" {status.current or 'none'}, this program needs {status.head}:"
+            " run `pointsman migrate up`"
+        )
+
+
+async def migrate(database: AsyncEngine | str, scripts: Path, schema: str) -> MigrationStatus:
+    """Bring the tables of one owner to the newest revision; one migrator at a time.
+
+    ``scripts`` is a folder with ``versions/``.
+
+    Raises:
+        NotMigratedError: the database is newer than this program.
+        DatabaseError: the database cannot be opened or written.
+    """
+    async with _borrowed(database, schema) as engine:
+        with _named_errors(engine):
+            async with engine.begin() as connection:
+                done: MigrationStatus = await connection.run_sync(
+                    _upgrade, _scripts(scripts), schema
+                )
+                return done
+
+
+async def migration_status(
+    database: AsyncEngine | str, scripts: Path, schema: str
+) -> MigrationStatus:
+    """Return the revision of one owner's tables beside the one that is needed.
+
+    Raises:
+        DatabaseError: the database cannot be opened.
+    """
+    async with _borrowed(database, schema) as engine:
+        with _named_errors(engine):
+            async with read_only(engine).connect() as connection:
+                status: MigrationStatus = await connection.run_sync(
+                    _status, _scripts(scripts), schema
+                )
+                return status
+
+
+def _sqlite_engine(url: str) -> AsyncEngine:
+    path = sqlite_path(url)
+    if path is None:
+        engine = create_async_engine("sqlite+aiosqlite://", poolclass=StaticPool)
+    else:
+        engine = create_async_engine(URL.create("sqlite+aiosqlite", database=str(path)))
+    sync = engine.sync_engine
+
+    @event.listens_for(sync, "do_connect")
+    def make_file(*_: Any) -> None:
+        if path is not None:
+            _make_private(path)
+
+    @event.listens_for(sync, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = NORMAL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(sync, "begin")
+    def begin(connection: Connection) -> None:
+        is_reader = connection.get_execution_options().get(_READ_ONLY, False)
+        connection.exec_driver_sql("BEGIN" if is_reader else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _make_private(path: Path) -> None:
+    """Create the file for its owner alone; SQLite gives its side files the same mode."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _postgres_engine(url: URL, schema: str) -> AsyncEngine:
+    arguments: dict[str, object] = {
+        "timeout": CONNECT_TIMEOUT_S,
+        "command_timeout": COMMAND_TIMEOUT_S,
+    }
+    if schema:
+        arguments["server_settings"] = {"search_path": schema}
+    if "sslmode" in url.query:  # libpq's name; the driver calls it ssl
+        arguments["ssl"] = str(url.query["sslmode"])
+        url = url.difference_update_query(["sslmode"])
+    return create_async_engine(
+        url.set(drivername="postgresql+asyncpg"),
+        connect_args=arguments,
+        pool_pre_ping=True,
+        pool_timeout=CONNECT_TIMEOUT_S,
+        hide_parameters=True,
+    )
+
+
+@contextlib.asynccontextmanager
+async def _borrowed(database: AsyncEngine | str, schema: str) -> AsyncIterator[AsyncEngine]:
+    if isinstance(database, AsyncEngine):
+        yield database
+        return
+    engine = open_engine(database, schema=schema)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()
+
+
+@contextlib.contextmanager
+def _named_errors(engine: AsyncEngine) -> Iterator[None]:
+    try:
+        yield
+    except (exc.DBAPIError, OSError, TimeoutError, sqlite3.Error) as error:
+        cause = getattr(error, "orig", None) or error
+        said = getattr(cause, "strerror", None) or str(cause).partition("\n")[0]
+        raise DatabaseError(
+            f"database {_engine_name(engine)} cannot be used: {said or type(cause).__name__};"
+            " check its path, rights and the database setting"
+        ) from error
+
+
+def _engine_name(engine: AsyncEngine) -> str:
+    if engine.dialect.name == "sqlite":
+        return engine.url.database or "in memory"
+    return engine.url.render_as_string(hide_password=True)
+
+
+def _scripts(folder: Path) -> ScriptDirectory:
+    return ScriptDirectory(str(folder))
+
+
+def _upgrade(connection: Connection, scripts: ScriptDirectory, schema: str) -> MigrationStatus:
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtext(:name))"),
+            {"name": f"pointsman migrate {schema}"},
+        )
+        connection.execute(CreateSchema(schema, if_not_exists=True))
+
+    def steps(revision: Any, _: MigrationContext) -> Any:
+        return scripts._upgrade_revs("heads", revision)  # noqa: SLF001 - as Alembic's own pages show
+
+    with EnvironmentContext(Config(), scripts, fn=steps) as environment:
+        environment.configure(
+            connection=connection,
+            version_table=VERSION_TABLE,
+            version_table_schema=_table_schema(connection, schema),
+        )
+        try:
+            environment.run_migrations()
+        except CommandError as error:
+            raise NotMigratedError(
+                f"the tables of {schema!r} are newer than this program: {error}"
+            ) from error
+    return _status(connection, scripts, schema)
+
+
+def _status(connection: Connection, scripts: ScriptDirectory, schema: str) -> MigrationStatus:
+    context = MigrationContext.configure(
+        connection,
+        opts={
+            "version_table": VERSION_TABLE,
+            "version_table_schema": _table_schema(connection, schema),
+        },
+    )
+    return MigrationStatus(
+        schema=schema,
+        current=context.get_current_revision() or "",
+        head=scripts.get_current_head() or "",
+    )
+
+
+def _table_schema(connection: Connection, schema: str) -> str | None:
+    return schema if connection.dialect.name == "postgresql" else None

@@ -1,0 +1,131 @@
+"""Databases are private, migrated once, and name what is wrong with them."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from services.domain.errors import Reason, RouterError
+from services.runtime import database
+
+FIRST = """
+from alembic import op
+import sqlalchemy as sa
+revision = "0001"
+down_revision = None
+def upgrade():
+    op.create_table("things", sa.Column("id", sa.Integer, primary_key=True))
+"""
+
+SECOND = """
+from alembic import op
+import sqlalchemy as sa
+revision = "0002"
+down_revision = "0001"
+def upgrade():
+    op.add_column("things", sa.Column("name", sa.Text))
+"""
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    folder = tmp_path / "migrations"
+    (folder / "versions").mkdir(parents=True)
+    (folder / "versions" / "0001_first.py").write_text(FIRST)
+    return folder
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/new/folder/test.db"
+    found: str = request.getfixturevalue("postgres_url")
+    return found.replace("+asyncpg", "")
+
+
+async def test_migrating_goes_step_by_step_and_is_idempotent(url: str, scripts: Path) -> None:
+    before = await database.migration_status(url, scripts, "owner")
+    assert (before.current, before.head) == ("", "0001")
+    assert (await database.migrate(url, scripts, "owner")).is_current
+    assert (await database.migrate(url, scripts, "owner")).is_current
+    (scripts / "versions" / "0002_second.py").write_text(SECOND)
+    assert (await database.migration_status(url, scripts, "owner")).current == "0001"
+    assert (await database.migrate(url, scripts, "owner")).current == "0002"
+    engine = database.open_engine(url, schema="owner")
+    async with engine.begin() as connection:
+        await connection.execute(text("INSERT INTO things (id, name) VALUES (1, 'x')"))
+    async with database.read_only(engine).connect() as connection:
+        assert (await connection.execute(text("SELECT name FROM things"))).scalar() == "x"
+    await engine.dispose()
+
+
+async def test_many_migrators_at_once_do_it_once(url: str, scripts: Path) -> None:
+    done = await asyncio.gather(*(database.migrate(url, scripts, "owner") for _ in range(4)))
+    assert {status.current for status in done} == {"0001"}
+
+
+async def test_a_newer_database_is_refused(url: str, scripts: Path) -> None:
+    second = scripts / "versions" / "0002_second.py"
+    second.write_text(SECOND)
+    await database.migrate(url, scripts, "owner")
+    second.unlink()
+    with pytest.raises(database.NotMigratedError, match="newer"):
+        await database.migrate(url, scripts, "owner")
+
+
+async def test_postgresql_is_only_checked_at_start(postgres_url: str, scripts: Path) -> None:
+    engine = database.open_engine(postgres_url, schema="owner")
+    with pytest.raises(database.NotMigratedError, match="pointsman migrate up"):
+        await database.prepare(engine, scripts, "owner")
+    await database.migrate(engine, scripts, "owner")
+    await database.prepare(engine, scripts, "owner")
+    await engine.dispose()
+
+
+async def test_sqlite_migrates_at_start_into_a_file_for_its_owner_alone(
+    tmp_path: Path, scripts: Path
+) -> None:
+    path = tmp_path / "made" / "a.db"
+    engine = database.open_engine(f"sqlite:///{path}")
+    assert not path.exists()
+    await database.prepare(engine, scripts, "owner")
+    async with engine.connect() as connection:
+        facts = [
+            (await connection.execute(text(f"PRAGMA {name}"))).scalar()
+            for name in ("journal_mode", "foreign_keys", "busy_timeout")
+        ]
+        assert facts == ["wal", 1, database.BUSY_TIMEOUT_MS]
+        modes = {stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
+    await engine.dispose()
+    assert modes == {0o600}
+
+
+async def test_an_unusable_database_is_named(tmp_path: Path, scripts: Path) -> None:
+    (tmp_path / "file").write_text("")
+    engine = database.open_engine(f"{tmp_path}/file/below.db")
+    with pytest.raises(database.DatabaseError, match=r"file/below\.db cannot be used"):
+        await database.prepare(engine, scripts, "owner")
+    with pytest.raises(RouterError) as caught, database.store_errors():
+        async with engine.connect():
+            pass
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+    await engine.dispose()
+
+
+async def test_a_database_that_does_not_answer_is_named_without_its_password(
+    scripts: Path,
+) -> None:
+    url = "postgresql://u:canary-pass@127.0.0.1:1/x?sslmode=disable"
+    with pytest.raises(database.DatabaseError, match=r"127\.0\.0\.1:1/x cannot be used") as caught:
+        await database.migration_status(url, scripts, "owner")
+    assert "canary-pass" not in str(caught.value)
+    assert "canary-pass" not in database.display_name(url)
+
+
+def test_other_databases_are_refused() -> None:
+    with pytest.raises(database.DatabaseError, match="not supported"):
+        database.open_engine("mysql://x/y")
