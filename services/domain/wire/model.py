@@ -173,7 +173,6 @@ class SystemBlock:
     cache: CacheMark | None = None
     origin_index: int = -1
     raw: bytes = b""
-    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
