@@ -7,7 +7,7 @@ Every :class:`Channel` adds the allow-listed metadata and the caller's name to e
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import grpc
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     # grpc's aio types are incomplete for custom channels: messages are Any in this module.
     Pairs = tuple[tuple[str, str | bytes], ...]
+
+ChannelTo: TypeAlias = "Callable[[str], Channel]"
+"""Gives the channel to a service by its short name, such as ``dispatch``."""
 
 DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024
 """Largest message where no service says otherwise."""
