@@ -80,7 +80,10 @@ class ServerOptions:
     @property
     def is_local(self) -> bool:
         """Whether only callers on this machine can reach the server."""
-        return interceptors.is_local(self.listen) or interceptors.is_local(f"ipv4:{self.listen}")
+        kind = "ipv6" if self.listen.startswith("[") else "ipv4"
+        return self.listen.startswith(("unix:", "localhost:")) or interceptors.is_local(
+            f"{kind}:{self.listen}"
+        )
 
 
 class Info(info_pb2_grpc.InfoServiceServicer):
@@ -197,7 +200,7 @@ class Server:
 
     async def stop(self, grace_s: float) -> None:
         """Take no new calls, let running ones finish for ``grace_s``, then cancel them."""
-        self._admission.is_draining = True
+        self._admission.drain()
         await self._server.stop(grace_s)
 
 

@@ -8,6 +8,7 @@ the handler; turn errors into statuses; count, time and log one line.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from services.runtime import metrics, status
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     # The aio types of grpc are incomplete for interceptors: messages and contexts are Any here.
     Handler = Any
@@ -46,6 +47,15 @@ class Admission:
     """Most calls at once; 0: no limit."""
     is_draining: bool = False
     in_flight: int = 0
+    """Calls that run, the one being checked included; watches do not count."""
+    watches: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Tasks of the watches that run: they have no deadline and never end by themselves."""
+
+    def drain(self) -> None:
+        """Refuse new calls and end every watch with DRAINING; other calls go on."""
+        self.is_draining = True
+        for task in self.watches:
+            task.cancel()
 
     def check(self, method: str, context: Context) -> None:
         """Raise the refusal of a call, if there is one.
@@ -55,13 +65,13 @@ class Admission:
                 or SERVER_BUSY.
         """
         if self.is_draining:
-            raise RouterError(Reason.DRAINING, "this server is draining", retry_after_s=1.0)
-        if self.max_concurrent and self.in_flight >= self.max_concurrent:
+            raise _draining()
+        if self.max_concurrent and self.in_flight > self.max_concurrent:
             raise RouterError(
                 Reason.SERVER_BUSY, "this server runs as many calls as it may", retry_after_s=1.0
             )
         name = method.rsplit("/", 1)[-1]
-        if not name.startswith("Watch") and context.time_remaining() is None:
+        if not is_watch(name) and context.time_remaining() is None:
             violation = FieldViolation("deadline", "set a deadline on the call")
             raise InvalidRequestError((violation,), reason=Reason.DEADLINE_REQUIRED)
         self._check_caller(method, name, context)
@@ -85,6 +95,15 @@ class Admission:
                 " allow_plaintext_secrets",
                 metadata={"method": name},
             )
+
+
+def is_watch(name: str) -> bool:
+    """Return whether a method streams changes until its caller leaves."""
+    return name.startswith("Watch")
+
+
+def _draining() -> RouterError:
+    return RouterError(Reason.DRAINING, "this server is draining", retry_after_s=1.0)
 
 
 def caller_of(context: Context) -> str:
@@ -151,36 +170,37 @@ class _MethodEdge:
         self, behaviour: Callable[[Any, Context], Awaitable[Any]]
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def handle(request: Any, context: Context) -> Any:
-            with _Call(self, context) as call:
-                try:
-                    self.admission.check(self.method, context)
-                    return await behaviour(request, context)
-                except RouterError as error:
-                    await call.abort(error)
-                except grpc.aio.AbortError:
-                    raise
-                except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
-                    await call.abort(call.defect(error))
+            return await self._run(context, lambda: behaviour(request, context))
 
         return handle
 
     def around_stream(
-        self, behaviour: Callable[[Any, Context], AsyncIterator[Any]]
-    ) -> Callable[[Any, Context], AsyncIterator[Any]]:
-        async def handle(request: Any, context: Context) -> AsyncIterator[Any]:
-            with _Call(self, context) as call:
-                try:
-                    self.admission.check(self.method, context)
-                    async for message in behaviour(request, context):
-                        yield message
-                except RouterError as error:
-                    await call.abort(error)
-                except grpc.aio.AbortError:
-                    raise
-                except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
-                    await call.abort(call.defect(error))
+        self, behaviour: Callable[[Any, Context], AsyncGenerator[Any, None]]
+    ) -> Callable[[Any, Context], Awaitable[None]]:
+        # A coroutine that writes, not a generator that yields: it ends where it runs, so a caller
+        # who leaves closes the servicer's generator at once and in its own context.
+        async def send(request: Any, context: Context) -> None:
+            async with contextlib.aclosing(behaviour(request, context)) as messages:
+                async for message in messages:
+                    await context.write(message)
 
-        return handle
+        return self.around_unary(send)
+
+    async def _run(self, context: Context, behaviour: Callable[[], Awaitable[Any]]) -> Any:
+        with _Call(self, context) as call:
+            try:
+                self.admission.check(self.method, context)
+                return await behaviour()
+            except RouterError as error:
+                await call.abort(error)
+            except grpc.aio.AbortError:
+                raise
+            except asyncio.CancelledError:
+                if not call.is_told_to_end():
+                    raise
+                await call.abort(_draining())
+            except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
+                await call.abort(call.defect(error))
 
 
 class _Call:
@@ -191,10 +211,11 @@ class _Call:
         self._context = context
         self._code = "OK"
         self._reason = ""
+        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # calls run in tasks
 
     def __enter__(self) -> _Call:
         self._started_s = time.monotonic()
-        self._edge.admission.in_flight += 1
+        self._count(1)
         metrics.RPC_IN_FLIGHT.labels(self._edge.name).inc()
         pairs = call_context.allowed(self._context.invocation_metadata() or ())
         self._token = call_context.current.set(pairs)
@@ -202,16 +223,37 @@ class _Call:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and self._code == "OK":
-            is_cancelled = issubclass(kind, asyncio.CancelledError | GeneratorExit)
-            self._code = "CANCELLED" if is_cancelled else "ABORTED"
+            self._code = self._code_of(kind)
         elapsed_s = time.monotonic() - self._started_s
         edge = self._edge
-        edge.admission.in_flight -= 1
+        self._count(-1)
         metrics.RPC_IN_FLIGHT.labels(edge.name).dec()
         metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
         metrics.RPC_SECONDS.labels(edge.name).observe(elapsed_s)
         self._line(elapsed_s)
         call_context.current.reset(self._token)
+
+    def _count(self, change: int) -> None:
+        admission = self._edge.admission
+        if not is_watch(self._edge.name):
+            admission.in_flight += change
+        elif change > 0:
+            admission.watches.add(self._task)
+        else:
+            admission.watches.discard(self._task)
+
+    def _code_of(self, kind: type[BaseException]) -> str:
+        if not issubclass(kind, asyncio.CancelledError):
+            return "ABORTED"
+        left_s: float | None = self._context.time_remaining()
+        return "DEADLINE_EXCEEDED" if left_s is not None and left_s <= 0 else "CANCELLED"
+
+    def is_told_to_end(self) -> bool:
+        """Return whether a cancellation is the server's own: a watch ends when it drains."""
+        if not self._edge.admission.is_draining or not is_watch(self._edge.name):
+            return False
+        self._task.uncancel()
+        return True
 
     def _line(self, elapsed_s: float) -> None:
         labels = {key.replace("-", "_"): value for key, value in call_context.current.get()}
