@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Literal
 from services.domain.wire.anthropic.blocks import FAMILY, cache_of, decode_content
 from services.domain.wire.model import (
     Limits,
-    Opaque,
     OutputFormat,
     Reasoning,
     Request,
     Role,
     Sampling,
     SystemBlock,
-    Text,
     Tool,
     ToolChoice,
     Turn,
@@ -107,17 +105,21 @@ def decode_request(body: bytes) -> Request:
 
 
 def _system(node: Node | None) -> tuple[SystemBlock, ...]:
-    return _system_blocks(node, "system", "system", 0)
+    return _system_blocks(node, "system", "system", 0, -1)
 
 
 def _system_blocks(
-    node: Node | None, path: str, origin: Literal["system", "in_array"], after_turn: int
+    node: Node | None,
+    path: str,
+    origin: Literal["system", "in_array"],
+    after_turn: int,
+    place: int,
 ) -> tuple[SystemBlock, ...]:
     """Return instructions; blocks other than text have no place in them."""
     if node is None or node.value is None:
         return ()
     if isinstance(node.value, str):
-        return (SystemBlock(node.value, origin, after_turn, raw=node.raw),)
+        return (SystemBlock(node.value, origin, after_turn, origin_index=place, raw=node.raw),)
     if not isinstance(node.value, list):
         raise WireError(path, "must be a string or an array of blocks")
     blocks: list[SystemBlock] = []
@@ -127,7 +129,8 @@ def _system_blocks(
         words = item.value.get("text")
         if words is not None and not isinstance(words, str):
             raise WireError(f"{path}[{index}].text", "must be a string")
-        blocks.append(SystemBlock(words or "", origin, after_turn, cache_of(item), item.raw))
+        mark = cache_of(item)
+        blocks.append(SystemBlock(words or "", origin, after_turn, mark, place, item.raw))
     return tuple(blocks)
 
 
@@ -146,7 +149,8 @@ def _turns(node: Node | None) -> tuple[tuple[Turn, ...], tuple[SystemBlock, ...]
         role = item.value.get("role")
         content = item.members.get("content")
         if role == "system":
-            in_array.extend(_system_blocks(content, f"{path}.content", "in_array", len(turns)))
+            where = f"{path}.content"
+            in_array.extend(_system_blocks(content, where, "in_array", len(turns), index))
         elif role in ("user", "assistant"):
             blocks = decode_content(content, f"{path}.content")
             turns.append(Turn(Role(role), blocks, index))
@@ -240,8 +244,3 @@ def _output(config: Node | None) -> OutputFormat:
         return OutputFormat()
     schema = form.members.get("schema")
     return OutputFormat("json_schema", schema=schema.raw if schema else b"{}")
-
-
-def is_in_string_form(block: Text | Opaque | SystemBlock) -> bool:
-    """Return whether a block stood in its message as a bare string."""
-    return block.raw.startswith(b'"')

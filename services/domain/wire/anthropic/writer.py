@@ -108,7 +108,7 @@ class MessagesStreamEncoder:
             return
         self._is_started = True
         usage = seed_usage(self._usage, self._context.estimated_input_tokens)
-        message = {
+        message: dict[str, object] = {
             "id": self._message_id,
             "type": "message",
             "role": "assistant",

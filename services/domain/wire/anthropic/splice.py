@@ -1,0 +1,189 @@
+"""Edits of a Messages body on its way to a Messages target.
+
+Only what the target would refuse is changed, and everything else keeps its bytes: a body that is
+dumped anew loses its prompt cache and the validity of its signatures. What a target refuses is
+read from its catalog facts; a fact that is not stated changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from services.domain.wire.anthropic.encode import default_max_tokens
+from services.domain.wire.anthropic.reasoning import plan_reasoning
+from services.domain.wire.anthropic.request import read_document
+from services.domain.wire.anthropic.response import clean_call_id
+from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.reading import text
+
+if TYPE_CHECKING:
+    from services.domain.wire.anthropic.reasoning import Plan
+    from services.domain.wire.model import Request, Target
+    from services.domain.wire.scanner import Document, Edit, Node
+
+_REQUIRED = frozenset(["messages", "model", "stream"])
+
+
+class _Splicer:
+    """Collects the edits of one body."""
+
+    def __init__(self, document: Document, request: Request, target: Target) -> None:
+        self._document = document
+        self._request = request
+        self._target = target
+        self._edits: list[Edit] = []
+        self._transforms: list[Transform] = []
+        self._dropped: list[Node] = []
+
+    def splice(self) -> EncodedRequest:
+        document, target = self._document, self._target
+        model = document.member("model")
+        if model is not None and model.value != target.upstream_id:
+            self._edits.append(model.replaced_by(json.dumps(target.upstream_id)))
+        max_tokens = self._max_tokens()
+        self._reasoning(max_tokens)
+        self._refused()
+        self._history()
+        self._edits.extend(document.root.without(self._dropped))
+        return EncodedRequest(document.splice(self._edits), tuple(self._transforms))
+
+    def _note(self, code: str, action: TransformAction, path: str) -> None:
+        self._transforms.append(Transform(code, action, path))
+
+    def _max_tokens(self) -> int:
+        node = self._document.member("max_tokens")
+        cap = self._target.max_output_tokens
+        asked = self._request.limits.max_output_tokens
+        if node is None or node.value is None:
+            limit = default_max_tokens(self._target)
+            self._set("max_tokens", str(limit))
+            self._note("max_tokens_defaulted", TransformAction.SYNTHESISED, "max_tokens")
+            return limit
+        if cap is not None and asked is not None and asked > cap:
+            self._set("max_tokens", str(cap))
+            self._note("max_tokens_clamped", TransformAction.CLAMPED, "max_tokens")
+            return cap
+        return asked or 0
+
+    def _set(self, key: str, json_text: str) -> None:
+        """Put a value in the place of a top-level member, which is added when there is none."""
+        node = self._document.member(key)
+        self._edits = [edit for edit in self._edits if node is None or edit.start != node.start]
+        if node is None:
+            self._edits.append(self._document.root.with_member(key, json_text))
+        else:
+            self._edits.append(node.replaced_by(json_text))
+
+    def _drop(self, key: str, code: str) -> None:
+        node = self._document.member(key)
+        if node is None or node in self._dropped:
+            return
+        self._edits = [edit for edit in self._edits if edit.start != node.start]
+        self._dropped.append(node)
+        self._note(code, TransformAction.DROPPED, key)
+
+    def _reasoning(self, max_tokens: int) -> None:
+        """Say a wish for reasoning in the form that a target of known abilities takes."""
+        facts, request = self._target.facts, self._request
+        node = self._document.member("thinking")
+        if facts.reasoning == "none" or node is None or not isinstance(node.value, dict):
+            return
+        kind = node.value.get("type")
+        if not (
+            (kind == "enabled" and facts.adaptive_thinking and not facts.reasoning_budget)
+            or (kind == "adaptive" and facts.reasoning_budget and not facts.adaptive_thinking)
+            or (kind == "disabled" and facts.reasoning == "always")
+        ):
+            return
+        plan = plan_reasoning(
+            request.reasoning,
+            facts,
+            max_tokens=max_tokens,
+            cap=self._target.max_output_tokens,
+            has_open_tools=False,
+        )
+        self._apply(plan, max_tokens)
+
+    def _apply(self, plan: Plan, max_tokens: int) -> None:
+        if plan.thinking is None:
+            self._drop("thinking", plan.code or "thinking_dropped")
+        else:
+            self._set("thinking", json.dumps(plan.thinking, separators=(",", ":")))
+            self._note(plan.code or "thinking_projected", TransformAction.PROJECTED, "thinking")
+        if plan.max_tokens is not None and plan.max_tokens != max_tokens:
+            self._set("max_tokens", str(plan.max_tokens))
+        if plan.effort:
+            self._effort(plan.effort)
+
+    def _effort(self, effort: str) -> None:
+        config = self._document.member("output_config")
+        if config is None or config.children is None:
+            self._set("output_config", json.dumps({"effort": effort}))
+            return
+        before = config.members.get("effort")
+        word = json.dumps(effort)
+        edit = before.replaced_by(word) if before else config.with_member("effort", word)
+        self._edits.append(edit)
+
+    def _refused(self) -> None:
+        for name in sorted(self._target.facts.refused_parameters - _REQUIRED):
+            owner, _, member = name.partition(".")
+            if not member:
+                self._drop(name, "parameter_refused")
+                continue
+            node = self._document.member(owner)
+            inner = node.members.get(member) if node else None
+            if node is not None and inner is not None and node not in self._dropped:
+                self._edits = [edit for edit in self._edits if edit.start != inner.start]
+                self._edits.extend(node.without([inner]))
+                self._note("parameter_refused", TransformAction.DROPPED, name)
+
+    def _history(self) -> None:
+        messages = self._document.member("messages")
+        if messages is None:
+            return
+        emptied: list[Node] = []
+        for index, message in enumerate(messages.items):
+            content = message.members.get("content")
+            if content is None or not content.items:
+                continue
+            path = f"messages[{index}].content"
+            unwanted = [block for block in content.items if self._is_unwanted(block)]
+            if unwanted:
+                self._note("thinking_dropped", TransformAction.DROPPED, path)
+            if len(unwanted) == len(content.items):
+                emptied.append(message)
+                continue
+            self._edits.extend(content.without(unwanted))
+            self._clean_ids(content, path)
+        self._edits.extend(messages.without(emptied))
+
+    def _is_unwanted(self, block: Node) -> bool:
+        """Whether a block is reasoning that the target cannot verify."""
+        value = block.value
+        if not isinstance(value, dict):
+            return False
+        if value.get("type") == "thinking":
+            return self._target.is_model_switched or not text(value.get("signature"))
+        return value.get("type") == "redacted_thinking" and self._target.is_model_switched
+
+    def _clean_ids(self, content: Node, path: str) -> None:
+        for block in content.items:
+            for key in ("id", "tool_use_id"):
+                node = block.members.get(key)
+                if node is None or not isinstance(node.value, str):
+                    continue
+                clean = clean_call_id(node.value)
+                if clean != node.value:
+                    self._edits.append(node.replaced_by(json.dumps(clean)))
+                    self._note("call_id_cleaned", TransformAction.PROJECTED, path)
+
+
+def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
+    """Return a Messages body with only the edits that ``target`` demands.
+
+    Raises:
+        WireError: the body cannot be read.
+    """
+    return _Splicer(read_document(body), request, target).splice()
