@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import Catalog, CatalogError, build_catalog
-from services.runtime.config import ConfigError, parse_toml
+from services.runtime.sources import ConfigError, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

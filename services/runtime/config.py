@@ -10,65 +10,27 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import orjson
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from services.runtime import complaint, sources
 from services.runtime import schema as schemas
 from services.runtime.log import masked
+from services.runtime.sources import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from pydantic_core import ErrorDetails
+__all__ = ["ConfigError", "Document", "Entry", "read_document"]
 
-PREFIX = "POINTSMAN_"
-FILE_VARIABLE = "POINTSMAN_CONFIG"
-DEFAULT_FILE = "pointsman.toml"
-SHORT_VARIABLES: Mapping[str, schemas.Path] = {
-    "POINTSMAN_ADMIN_TOKEN": ("gateway", "admin_token"),
-    "POINTSMAN_BOOTSTRAP_KEY": ("gateway", "bootstrap_key"),
-}
-"""Variables with a name of their own; the long spelling of the same key wins."""
-PROVIDER_KEY_VARIABLES: Mapping[str, str] = {
-    "anthropic": "ANTHROPIC_API_KEY",
-    "openai": "OPENAI_API_KEY",
-    "google": "GEMINI_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "fireworks": "FIREWORKS_API_KEY",
-    "together": "TOGETHER_API_KEY",
-    "xai": "XAI_API_KEY",
-}
-"""Where provider keys are looked for when there is no configuration file."""
 HIDDEN = "********"
 
-S = TypeVar("S", bound=BaseModel)
-
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
-_PLAIN_FIXES = {
-    "missing": "must be set",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "string_type": "must be a text in quotes",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "dict_type": "must be a table",
-    "model_type": "must be a table",
-    "model_attributes_type": "must be a table",
-}
 
-
-class ConfigError(Exception):
-    """A configuration that cannot be used; one line that names source, key and fix."""
+S = TypeVar("S", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +44,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Variable:
-    name: str
-    path: schemas.Path
-    raw: str
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
     """The sources of one configuration, not yet checked."""
 
     file: Path | None
     """The file in use; None when there is none."""
     tree: Mapping[str, object]
-    variables: tuple[_Variable, ...] = field(repr=False)
+    variables: tuple[sources.Variable, ...] = field(repr=False)
     environ: Mapping[str, str] = field(repr=False)
     warn: Callable[[str], None] = field(repr=False)
 
@@ -193,10 +148,12 @@ class Document:
         tree: dict[str, object],
         schema: type[BaseModel],
         path: schemas.Path,
-        variable: _Variable,
+        variable: sources.Variable,
     ) -> None:
         declared = schemas.type_at(schema, path)
         if declared is None:
+            if variable.name in sources.SHORT_VARIABLES:
+                return
             self._warn_unknown(schema, path, variable)
             return
         at = tree
@@ -205,10 +162,10 @@ class Document:
             if not isinstance(child, dict):
                 return
             at = child
-        at[path[-1]] = variable.raw if schemas.is_text(declared) else _parsed(variable.raw)
+        at[path[-1]] = variable.raw if schemas.is_text(declared) else sources.parsed(variable.raw)
 
     def _warn_unknown(
-        self, schema: type[BaseModel], path: schemas.Path, variable: _Variable
+        self, schema: type[BaseModel], path: schemas.Path, variable: sources.Variable
     ) -> None:
         depth = next(
             depth
@@ -223,10 +180,12 @@ class Document:
     ) -> str:
         details = error.errors(include_url=False, include_input=False)
         first = details[0]
-        path = _path_of(first, schema)
+        path = complaint.path_of(first, schema)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         key = ".".join((*root, *path)) or "configuration"
-        return f"{self._source((*root, *path))}: {key}: {_fix(first, schema, path)}{more}"
+        return (
+            f"{self._source((*root, *path))}: {key}: {complaint.fix_of(first, schema, path)}{more}"
+        )
 
     def _source(self, path: schemas.Path) -> str:
         for variable in reversed(self.variables):
@@ -270,86 +229,14 @@ def read_document(
         ConfigError: a named file is not there or not TOML.
     """
     env = os.environ if environ is None else environ
-    path = _chosen_file(file, env)
+    path = sources.chosen_file(file, env)
     return Document(
         file=path,
-        tree=parse_toml(path) if path is not None else _usual_keys(env),
-        variables=_variables(env),
+        tree=sources.parse_toml(path) if path is not None else sources.usual_keys(env),
+        variables=sources.variables(env),
         environ=env,
         warn=warn or _to_stderr,
     )
-
-
-def _chosen_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
-    named = file or (Path(env[FILE_VARIABLE]) if env.get(FILE_VARIABLE) else None)
-    if named is not None:
-        return named.expanduser()
-    return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
-
-
-def parse_toml(path: Path) -> dict[str, object]:
-    """Return the tables of a TOML file.
-
-    Raises:
-        ConfigError: it cannot be read or is not TOML; the message names file and place.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
-
-
-def _usual_keys(env: Mapping[str, str]) -> dict[str, object]:
-    return {
-        "providers": {
-            provider: {"api_key": f"${{{name}}}"}
-            for provider, name in PROVIDER_KEY_VARIABLES.items()
-            if env.get(name)
-        }
-    }
-
-
-def _variables(env: Mapping[str, str]) -> tuple[_Variable, ...]:
-    found = [
-        _Variable(name, path, env[name]) for name, path in SHORT_VARIABLES.items() if name in env
-    ]
-    for name in sorted(env):
-        if name.startswith(PREFIX) and name != FILE_VARIABLE and name not in SHORT_VARIABLES:
-            path = tuple(name.removeprefix(PREFIX).lower().split("__"))
-            found.append(_Variable(name, path, env[name]))
-    # Shorter paths first: a whole table as JSON is refined by the keys inside it.
-    return tuple(sorted(found, key=lambda variable: len(variable.path)))
-
-
-def _parsed(raw: str) -> object:
-    try:
-        value: object = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return raw
-    return value
-
-
-def _path_of(detail: ErrorDetails, schema: type[BaseModel]) -> schemas.Path:
-    path = tuple(str(part) for part in detail["loc"])
-    # The arms of a union and "[key]" of a table are no keys of ours.
-    while path and detail["type"] not in ("missing", "extra_forbidden"):
-        if schemas.type_at(schema, path) is not None:
-            break
-        path = path[:-1]
-    return path
-
-
-def _fix(detail: ErrorDetails, schema: type[BaseModel], path: schemas.Path) -> str:
-    kind = detail["type"]
-    if kind == "extra_forbidden":
-        return f"unknown key; {schemas.hint(path[-1], schemas.keys_at(schema, path[:-1]))}"
-    if kind in _PLAIN_FIXES:
-        return _PLAIN_FIXES[kind]
-    return detail["msg"].removeprefix("Value error, ").removeprefix("Input ").replace("\n", " ")
 
 
 def _shown(value: object) -> object:

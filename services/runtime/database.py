@@ -31,6 +31,7 @@ from sqlalchemy.pool import StaticPool
 from sqlalchemy.schema import CreateSchema
 
 from services.domain.errors import Reason, RouterError
+from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -49,7 +50,7 @@ VERSION_TABLE = "alembic_version"
 _READ_ONLY = "pointsman_read_only"
 
 
-class DatabaseError(Exception):
+class DatabaseError(StartError):
     """A database cannot be opened or used; the message is one line for the operator."""
 
 
