@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.vocab import WireFamily
+from services.domain.wire import anthropic
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.domain.vocab import WireFamily
     from services.domain.wire.contract import Codec
 
 
@@ -19,7 +21,7 @@ class UnknownFamilyError(LookupError):
         self.family = family
 
 
-_CODECS: Mapping[WireFamily, Codec] = {}
+_CODECS: Mapping[WireFamily, Codec] = {WireFamily.ANTHROPIC: anthropic.CODEC}
 
 
 def codec_for(family: WireFamily) -> Codec:

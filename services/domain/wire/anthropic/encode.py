@@ -164,6 +164,8 @@ class _Encoder:
     def _tool_choice(self, plan: Plan) -> dict[str, object] | None:
         choice = self._request.tool_choice
         kind = _CHOICES.get(choice.mode, "")
+        if choice.mode == "allowed" and not choice.is_call_required:
+            kind = "auto"
         if kind in ("any", "tool") and plan.is_thinking:
             self._note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
             kind = "auto"
