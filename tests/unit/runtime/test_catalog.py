@@ -1,0 +1,62 @@
+"""The built-in catalog, and files that extend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from services.domain.catalog import PROVIDER_FAMILIES
+from services.runtime.catalog import load_catalog
+from services.runtime.config import ConfigError
+from services.runtime.settings import CatalogSettings
+
+ACME = """
+[[models]]
+id = "acme-large"
+tier = "high"
+[[models.bindings]]
+provider = "acme"
+input_usd_per_mtok = 3.0
+output_usd_per_mtok = 15.0
+"""
+
+
+@pytest.mark.spec("SCO-62")
+def test_every_built_in_model_has_a_tier_prices_and_a_source(tmp_path: Path) -> None:
+    catalog = load_catalog(CatalogSettings(), tmp_path)
+    assert len(catalog.models) >= 20
+    for model in catalog.models.values():
+        assert model.tier != "unknown", model.id
+        assert model.source, model.id
+        assert model.max_output_tokens, model.id
+        for binding in model.bindings:
+            assert binding.provider in PROVIDER_FAMILIES, model.id
+            assert binding.price.output_usd_per_mtok > 0, model.id
+        assert len({binding.provider for binding in model.bindings}) == len(model.bindings)
+
+
+def test_fallbacks_of_built_in_models_are_never_themselves(tmp_path: Path) -> None:
+    for model in load_catalog(CatalogSettings(), tmp_path).models.values():
+        assert model.id not in model.fallbacks
+
+
+@pytest.mark.spec("SCO-64")
+def test_a_file_of_the_configuration_adds_models_and_changes_the_version(tmp_path: Path) -> None:
+    (tmp_path / "acme.toml").write_text(ACME)
+    plain = load_catalog(CatalogSettings(), tmp_path)
+    extended = load_catalog(CatalogSettings(extend=("acme.toml",)), tmp_path)
+    assert "acme-large" in extended.models
+    assert "claude-haiku-4-5" in extended.models
+    assert extended.version != plain.version
+
+
+def test_a_bad_entry_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "acme.toml").write_text(ACME.replace("output_usd", "outptu_usd"))
+    with pytest.raises(ConfigError, match=r"acme\.toml: model 'acme-large', .*unknown key"):
+        load_catalog(CatalogSettings(extend=("acme.toml",)), tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read"):
+        load_catalog(CatalogSettings(extend=("gone.toml",)), tmp_path)
