@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.openai_chat.reading import load, mapping, text, whole
+from services.domain.wire.reading import load, mapping, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.errors import GENERIC_MESSAGE, mask_keys, openai_code, openai_type
 from services.domain.wire.model import ClientError, UpstreamError
-from services.domain.wire.openai_chat.reading import dump, load, mapping, text, whole
+from services.domain.wire.reading import dump, load, mapping, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from services.domain.wire.openai_chat.reading import mapping, rows, text
+from services.domain.wire.reading import mapping, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,9 @@ from services.domain.sse import FrameSplitter
 from services.domain.wire.model import Observation
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
-from services.domain.wire.openai_chat.reading import load, mapping, rows, text, whole
 from services.domain.wire.openai_chat.stops import stop_of
 from services.domain.wire.openai_chat.usage import UsageCount
+from services.domain.wire.reading import load, mapping, rows, text, whole
 
 
 class ChatStreamObserver:

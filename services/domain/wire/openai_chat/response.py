@@ -21,7 +21,9 @@ from services.domain.wire.openai_chat.message import (
     reasoning_of,
     refusal_of,
 )
-from services.domain.wire.openai_chat.reading import (
+from services.domain.wire.openai_chat.stops import finish_of, stop_of
+from services.domain.wire.openai_chat.usage import UsageCount, usage_member
+from services.domain.wire.reading import (
     dump,
     join_surrogates,
     load,
@@ -29,8 +31,6 @@ from services.domain.wire.openai_chat.reading import (
     rows,
     text,
 )
-from services.domain.wire.openai_chat.stops import finish_of, stop_of
-from services.domain.wire.openai_chat.usage import UsageCount, usage_member
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

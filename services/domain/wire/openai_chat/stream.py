@@ -23,9 +23,9 @@ from services.domain.wire.openai_chat.message import (
     reasoning_of,
     refusal_of,
 )
-from services.domain.wire.openai_chat.reading import join_surrogates, load, mapping, rows, text
 from services.domain.wire.openai_chat.stops import stop_of
 from services.domain.wire.openai_chat.usage import UsageCount
+from services.domain.wire.reading import join_surrogates, load, mapping, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

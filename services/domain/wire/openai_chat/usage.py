@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import Usage
-from services.domain.wire.openai_chat.reading import mapping, whole
+from services.domain.wire.reading import mapping, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ Everything else keeps its bytes, a usage key on a frame with choices included.
 from __future__ import annotations
 
 from services.domain.sse import RawSplitter, parse_frame
-from services.domain.wire.openai_chat.reading import load
+from services.domain.wire.reading import load
 
 
 class UsageFrameFilter:

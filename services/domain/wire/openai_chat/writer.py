@@ -17,9 +17,9 @@ from services.domain.wire.model import (
     UsageSeen,
 )
 from services.domain.wire.openai_chat.error import encode_stream_error
-from services.domain.wire.openai_chat.reading import dump
 from services.domain.wire.openai_chat.stops import finish_of
 from services.domain.wire.openai_chat.usage import usage_member
+from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

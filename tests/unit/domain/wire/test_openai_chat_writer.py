@@ -11,6 +11,7 @@ from services.domain.wire.model import (
     ClientError,
     End,
     ErrorKind,
+    Event,
     Failure,
     Start,
     Stop,
@@ -23,7 +24,7 @@ from services.domain.wire.openai_chat.writer import ChatStreamEncoder
 from tests.unit.domain.wire.openai_chat_cases import context, decoded, encoded
 
 END = End(Stop(StopReason.END_TURN), Usage(fresh_input=12, output=30))
-SAY = [Start("m", "up"), BlockOpen(0, "text"), BlockDelta(0, "hi"), BlockClose(0)]
+SAY: list[Event] = [Start("m", "up"), BlockOpen(0, "text"), BlockDelta(0, "hi"), BlockClose(0)]
 
 
 def choices(chunks: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -68,7 +69,7 @@ def test_without_the_wish_there_is_no_usage_key() -> None:
 
 @pytest.mark.spec("XLT-134")
 def test_calls_count_from_zero_and_reasoning_has_its_own_key() -> None:
-    events = [
+    events: list[Event] = [
         Start("m", "up"),
         BlockOpen(0, "thinking"),
         BlockDelta(0, "hm"),
@@ -147,7 +148,7 @@ def test_every_stop_reason_has_a_finish_reason(reason: StopReason, finish: str) 
 
 
 def test_what_is_written_decodes_to_the_same_events() -> None:
-    events = [*SAY, END]
+    events: list[Event] = [*SAY, END]
     raw = ChatStreamEncoder(context()).feed(events)
     again = [event for event in decoded(raw) if not isinstance(event, UsageSeen)]
     assert again[0] == Start("chatcmpl-1", "routed-model")

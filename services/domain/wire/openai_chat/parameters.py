@@ -1,0 +1,147 @@
+"""Canonical parameters as members of a chat request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.wire.model import TransformAction
+from services.domain.wire.openai_chat.refusals import (
+    MAX_STOP_SEQUENCES,
+    is_refused,
+    level_of_budget,
+    nearest_level,
+    output_limit_key,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from services.domain.wire.model import Request, Target
+    from services.domain.wire.openai_chat.render import Rendering
+
+REASONING_FLOOR_TOKENS = 16_384
+"""Least output limit of a target whose hidden reasoning counts and cannot be switched off.
+
+The limit is a ceiling, so this costs nothing on short answers; without it helper requests with a
+limit of 1 or 64 tokens return nothing.
+"""
+
+_Members = dict[str, object]
+
+
+def parameter_members(request: Request, target: Target, rendering: Rendering) -> _Members:
+    """Return the parameters to send; what the target would refuse is left out and recorded."""
+    members: _Members = {}
+    for key, value in _wished(request, target, rendering):
+        if is_refused(key, value, target):
+            rendering.note("refused_parameter", TransformAction.DROPPED, key)
+        else:
+            members[key] = value
+    return members
+
+
+def _wished(request: Request, target: Target, rendering: Rendering) -> Iterator[tuple[str, object]]:
+    limit = _output_limit(request, target, rendering)
+    if limit is not None:
+        yield output_limit_key(target), limit
+    stop = request.limits.stop
+    if len(stop) > MAX_STOP_SEQUENCES:
+        rendering.note("stop", TransformAction.CLAMPED, "stop")
+    if stop:
+        yield "stop", list(stop[:MAX_STOP_SEQUENCES])
+    if request.limits.n is not None and (request.limits.n != 1 or rendering.is_native):
+        yield "n", request.limits.n
+    yield from _sampling(request, target, rendering)
+    effort = _effort(request, target, rendering)
+    if effort is not None:
+        yield "reasoning_effort", effort
+    yield from _output(request, target, rendering)
+
+
+def _output_limit(request: Request, target: Target, rendering: Rendering) -> int | None:
+    limit, cap = request.limits.max_output_tokens, target.max_output_tokens
+    if limit is None:
+        return None
+    is_short = limit < REASONING_FLOOR_TOKENS and target.facts.reasoning == "always"
+    if is_short and not rendering.is_native:
+        rendering.note("reasoning_floor", TransformAction.CLAMPED, "max_tokens")
+        limit = REASONING_FLOOR_TOKENS
+    if cap is not None and limit > cap:
+        rendering.note("max_tokens", TransformAction.CLAMPED, "max_tokens")
+        limit = cap
+    return limit
+
+
+def _sampling(
+    request: Request, target: Target, rendering: Rendering
+) -> Iterator[tuple[str, object]]:
+    sampling = request.sampling
+    plain: tuple[tuple[str, object], ...] = (
+        ("temperature", sampling.temperature),
+        ("top_p", sampling.top_p),
+        ("seed", sampling.seed),
+        ("frequency_penalty", sampling.frequency_penalty),
+        ("presence_penalty", sampling.presence_penalty),
+        ("logprobs", sampling.logprobs),
+        ("top_logprobs", sampling.top_logprobs),
+    )
+    for key, value in plain:
+        if value is not None:
+            yield key, value
+    if sampling.logit_bias is not None:
+        yield "logit_bias", orjson.Fragment(sampling.logit_bias)
+    if sampling.top_k is None:
+        return
+    if target.is_vendor and not rendering.is_native:
+        rendering.note("top_k", TransformAction.DROPPED, "top_k")
+    else:
+        yield "top_k", sampling.top_k
+
+
+def _effort(request: Request, target: Target, rendering: Rendering) -> str | None:
+    """Return the effort to ask for; ``auto`` leaves it to the target."""
+    reasoning, levels = request.reasoning, target.facts.reasoning_levels
+    if reasoning.mode == "off":
+        if rendering.is_native or "none" in levels:
+            return "none"
+        if target.facts.reasoning == "none":
+            return None
+        rendering.note("reasoning_off", TransformAction.PROJECTED, "reasoning_effort")
+        return "minimal" if "minimal" in levels else None
+    if reasoning.mode == "budget":
+        wanted = level_of_budget(reasoning.budget_tokens)
+        rendering.note("reasoning_budget", TransformAction.PROJECTED, "reasoning_effort")
+    elif reasoning.mode == "level":
+        wanted = reasoning.level
+    else:
+        return None
+    level = nearest_level(wanted, target, is_native=rendering.is_native)
+    if level != wanted:
+        rendering.note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
+    return level
+
+
+def _output(request: Request, target: Target, rendering: Rendering) -> Iterator[tuple[str, object]]:
+    output = request.output
+    native = dict(request.native) if rendering.is_native else {}
+    if "response_format" in native:
+        yield "response_format", orjson.Fragment(native["response_format"])
+    elif output.kind == "json_object":
+        yield "response_format", {"type": "json_object"}
+    elif output.kind == "json_schema" and not target.facts.structured_output:
+        rendering.note("json_schema", TransformAction.DROPPED, "response_format")
+    elif output.kind == "json_schema":
+        told: _Members = {"name": output.name or "answer"}
+        if output.schema:
+            told["schema"] = orjson.Fragment(output.schema)
+        if output.strict is not None:
+            told["strict"] = output.strict
+        yield "response_format", {"type": "json_schema", "json_schema": told}
+    if not output.verbosity:
+        return
+    if target.is_vendor or rendering.is_native:
+        yield "verbosity", output.verbosity
+    else:
+        rendering.note("verbosity", TransformAction.DROPPED, "verbosity")

@@ -1,0 +1,178 @@
+"""Blocks as parts of chat messages."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import (
+    Media,
+    Opaque,
+    Refusal,
+    Text,
+    ToolResult,
+    Transform,
+    TransformAction,
+    UnbuildableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.domain.wire.model import Block
+
+_MAX_ID_LENGTH = 64
+_AUDIO_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+_IMAGE_SIGNATURES = (("iVBORw0KGgo", "image/png"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp"))
+
+
+@dataclass(slots=True)
+class Rendering:
+    """What one encoding needs everywhere: whose blocks these are, and the record of losses."""
+
+    is_native: bool
+    """The request came in this dialect, so blocks may be sent as they were written."""
+    transforms: list[Transform] = field(default_factory=list)
+
+    def note(self, code: str, action: TransformAction, path: str) -> None:
+        """Record a lossy step."""
+        self.transforms.append(Transform(code, action, path))
+
+
+def short_id(call_id: str) -> str:
+    """Return ``call_id``, or a digest of the same length limit when it is too long."""
+    if len(call_id) <= _MAX_ID_LENGTH:
+        return call_id
+    digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
+    return f"call_{digest[:40]}"
+
+
+def user_parts(blocks: Sequence[Block], rendering: Rendering, path: str) -> list[object]:
+    """Return the parts of a user message; blank texts are left out of foreign requests.
+
+    Raises:
+        UnbuildableError: a block cannot be expressed in this dialect.
+    """
+    parts: list[object] = []
+    for block in blocks:
+        part = _part(block, rendering, path)
+        if part is not None:
+            parts.append(part)
+    return parts
+
+
+def content_member(parts: list[object], blocks: Sequence[Block]) -> object:
+    """Return a ``content`` value: a string for one plain text, else the list of parts."""
+    if len(parts) == 1 and isinstance(parts[0], dict) and parts[0].get("type") == "text":
+        return parts[0]["text"]
+    if not parts and len(blocks) == 1 and isinstance(blocks[0], Text):
+        return ""
+    return parts
+
+
+def _part(block: Block, rendering: Rendering, path: str) -> object | None:
+    match block:
+        case Text(text=text, raw=raw):
+            if rendering.is_native and raw:
+                return orjson.Fragment(raw)
+            if not rendering.is_native and not text.strip():
+                return None
+            return {"type": "text", "text": text}
+        case Media():
+            if rendering.is_native and block.raw:
+                return orjson.Fragment(block.raw)
+            return _media(block, rendering, path)
+        case Refusal(text):
+            return {"type": "text", "text": text}
+        case Opaque():
+            return opaque_part(block, rendering, path)
+        case ToolResult():
+            return {"type": "text", "text": result_text(block, rendering)}
+        case _:
+            rendering.note("thinking", TransformAction.DROPPED, path)
+            return None
+
+
+def opaque_part(block: Opaque, rendering: Rendering, path: str) -> object | None:
+    """Return an unknown block as its own family wrote it, or as the text it stands for."""
+    if block.family is WireFamily.OPENAI_CHAT:
+        return orjson.Fragment(block.raw)
+    if block.rendering:
+        rendering.note("server_tool", TransformAction.PROJECTED, path)
+        return {"type": "text", "text": block.rendering}
+    rendering.note("opaque_block", TransformAction.DROPPED, path)
+    return None
+
+
+def _media(media: Media, rendering: Rendering, path: str) -> object:
+    if media.file_id and not rendering.is_native:
+        raise UnbuildableError(path, "a file stored at another vendor cannot be sent")
+    if media.kind == "image":
+        return _image(media, path)
+    if media.kind == "document":
+        return _document(media, path)
+    if media.kind == "audio" and media.data:
+        encoding = _AUDIO_FORMATS.get(media.media_type)
+        if encoding is not None or rendering.is_native:
+            audio = {"data": media.data, "format": encoding or media.media_type.partition("/")[2]}
+            return {"type": "input_audio", "input_audio": audio}
+    raise UnbuildableError(path, f"{media.kind} of this form cannot be sent to a chat upstream")
+
+
+def _image(media: Media, path: str) -> object:
+    url = media.url
+    if media.data:
+        url = f"data:{media.media_type or _image_type(media.data)};base64,{media.data}"
+    if not url:
+        raise UnbuildableError(path, "an image needs data or a URL")
+    image = {"url": url, "detail": media.detail} if media.detail else {"url": url}
+    return {"type": "image_url", "image_url": image}
+
+
+def _image_type(data: str) -> str:
+    """Return the media type that the first bytes of base64 data tell."""
+    for signature, media_type in _IMAGE_SIGNATURES:
+        if data.startswith(signature):
+            return media_type
+    return "image/jpeg"
+
+
+def _document(media: Media, path: str) -> object:
+    if media.text:
+        return {"type": "text", "text": f"{media.title}\n{media.text}".lstrip("\n")}
+    if media.file_id:
+        return {"type": "file", "file": {"file_id": media.file_id}}
+    if not media.data:
+        raise UnbuildableError(path, "a document by URL cannot be sent to a chat upstream")
+    media_type = media.media_type or "application/pdf"
+    name = media.filename or media.title or "document.pdf"
+    content = f"data:{media_type};base64,{media.data}"
+    return {"type": "file", "file": {"filename": name, "file_data": content}}
+
+
+def result_text(result: ToolResult, rendering: Rendering) -> str:
+    """Return the text of a result; blocks of no known kind are told as their JSON."""
+    words: list[str] = []
+    for block in result.blocks:
+        if isinstance(block, Text):
+            words.append(block.text)
+        elif isinstance(block, Media) and block.kind == "document" and block.text:
+            words.append(f"{block.title}\n{block.text}".lstrip("\n"))
+        elif isinstance(block, Opaque):
+            rendering.note("opaque_block", TransformAction.PROJECTED, "tool_result")
+            words.append(block.rendering or block.raw.decode("utf-8", "replace"))
+    return "\n".join(words)
+
+
+def is_result_attachment(block: Block) -> bool:
+    """Whether a block of a result must travel in a user message behind the results."""
+    return isinstance(block, Media) and not block.text

@@ -1,0 +1,103 @@
+"""Tool schemas as chat upstreams take them.
+
+Three things make compatible servers refuse a schema: ``pattern``, an array that does not say of
+what, and an alternative without type. Keywords are known by their place: a *property* that is
+called ``pattern`` is data. A schema that needs no change keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NoReturn
+
+import orjson
+
+_ALL_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
+_OF_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_OF_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_OF_ONE = (
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+)
+_NAMES_A_SHAPE = frozenset(
+    ["type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "properties", "items"]
+)
+
+
+class _Number:
+    """A number that is written again as it was read."""
+
+    __slots__ = ("lexeme",)
+
+    def __init__(self, lexeme: str) -> None:
+        self.lexeme = lexeme
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _as_written(value: object) -> object:
+    if isinstance(value, _Number):
+        return orjson.Fragment(value.lexeme.encode())
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def chat_schema(source: bytes) -> bytes:
+    """Return ``source`` as a chat upstream takes it; what cannot be read stays as it is."""
+    if b'"pattern"' not in source and b'"array"' not in source and b'"anyOf"' not in source:
+        return source
+    try:
+        schema = json.loads(
+            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
+        )
+        cleaned = _clean(schema)
+        return source if cleaned == schema else orjson.dumps(cleaned, default=_as_written)
+    except (ValueError, RecursionError):
+        return source
+
+
+def _clean(schema: object) -> object:
+    if not isinstance(schema, dict):
+        return schema
+    cleaned: dict[str, object] = {}
+    for key, value in schema.items():
+        if key == "pattern" and isinstance(value, str):
+            continue
+        cleaned[key] = _member(key, value)
+    if isinstance(schema.get("pattern"), str):
+        _note_pattern(cleaned, schema["pattern"])
+    if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
+        cleaned["items"] = {}
+    return cleaned
+
+
+def _member(key: str, value: object) -> object:
+    if key in _OF_NAMED and isinstance(value, dict):
+        return {name: _clean(inner) for name, inner in value.items()}
+    if key in _OF_SCHEMAS and isinstance(value, list):
+        branches = [_clean(inner) for inner in value]
+        return [_typed(branch) for branch in branches] if key == "anyOf" else branches
+    if key in _OF_ONE:
+        return _clean(value)
+    return value
+
+
+def _typed(branch: object) -> object:
+    if isinstance(branch, dict) and not _NAMES_A_SHAPE & branch.keys():
+        return {"type": list(_ALL_TYPES), **branch}
+    return branch
+
+
+def _note_pattern(cleaned: dict[str, object], pattern: str) -> None:
+    """Leave a digest, so that schemas that differ in a pattern only still differ."""
+    note = f"[pattern {hashlib.sha256(pattern.encode('utf-8', 'replace')).hexdigest()[:8]}]"
+    before = cleaned.get("description")
+    cleaned["description"] = f"{before} {note}" if isinstance(before, str) and before else note

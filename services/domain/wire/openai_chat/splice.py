@@ -1,0 +1,125 @@
+"""A client's own chat body with only the edits that the target demands.
+
+The edits are the model's name, usage asked for on streams (they are metered; a filter keeps the
+extra frame from clients that did not ask), the role ``developer`` where only the vendor knows it,
+and what the target's catalog facts say it would refuse. All else keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.openai_chat.refusals import is_refused, nearest_level, output_limit_key
+from services.domain.wire.openai_chat.request import PLAN
+from services.domain.wire.reading import text, whole
+from services.domain.wire.scanner import Edit, scan
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request, Target
+    from services.domain.wire.scanner import Document, Node
+
+_LIMIT_KEYS = ("max_tokens", "max_completion_tokens")
+_USAGE_WISH = '{"include_usage":true}'
+
+
+def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
+    """Return ``body`` with the edits for ``target``, each but the model's recorded."""
+    return _Splice(scan(body, PLAN), request, target).encoded()
+
+
+class _Splice:
+    """The edits of one body."""
+
+    def __init__(self, document: Document, request: Request, target: Target) -> None:
+        self._document = document
+        self._request = request
+        self._target = target
+        self._edits: list[Edit] = []
+        self._unwanted: list[Node] = []
+        self._transforms: list[Transform] = []
+
+    def encoded(self) -> EncodedRequest:
+        model = self._document.member("model")
+        if model is not None and model.value != self._target.upstream_id:
+            self._edits.append(model.replaced_by(_quoted(self._target.upstream_id)))
+        self._drop_refused()
+        self._fit_limit()
+        self._fit_effort()
+        self._ask_for_usage()
+        if not self._target.is_vendor:
+            self._rename_developers()
+        edits = self._edits + self._document.root.without(self._unwanted)
+        return EncodedRequest(self._document.splice(edits), tuple(self._transforms))
+
+    def _note(self, code: str, action: TransformAction, path: str) -> None:
+        self._transforms.append(Transform(code, action, path))
+
+    def _drop(self, node: Node) -> None:
+        self._unwanted.append(node)
+        self._note("refused_parameter", TransformAction.DROPPED, node.key)
+
+    def _drop_refused(self) -> None:
+        for node in self._document.root.items:
+            is_limit_or_model = node.key in _LIMIT_KEYS or node.key in ("model", "messages")
+            is_said = node.value is not None
+            if is_said and not is_limit_or_model and is_refused(node.key, node.value, self._target):
+                self._drop(node)
+
+    def _fit_limit(self) -> None:
+        """Name the output limit as the target reads it, once, and keep it under its cap."""
+        old, new = (self._document.member(key) for key in _LIMIT_KEYS)
+        if output_limit_key(self._target) == "max_completion_tokens" and old is not None:
+            if new is not None:
+                self._drop(old)
+            else:
+                self._edits.append(Edit(old.outer_start, old.start, '"max_completion_tokens":'))
+                self._note("max_tokens", TransformAction.PROJECTED, "max_tokens")
+        cap = self._target.max_output_tokens
+        for node in (old, new):
+            limit = whole(node.value) if node is not None else None
+            if node is None or node in self._unwanted or cap is None or limit is None:
+                continue
+            if limit > cap:
+                self._edits.append(node.replaced_by(str(cap)))
+                self._note(node.key, TransformAction.CLAMPED, node.key)
+
+    def _fit_effort(self) -> None:
+        node = self._document.member("reasoning_effort")
+        wanted = text(node.value) if node is not None else ""
+        if node is None or not wanted or node in self._unwanted:
+            return
+        level = nearest_level(wanted, self._target, is_native=True)
+        if level != wanted:
+            self._edits.append(node.replaced_by(_quoted(level)))
+            self._note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
+
+    def _ask_for_usage(self) -> None:
+        if not self._request.is_stream or is_refused("stream_options", None, self._target):
+            return
+        node = self._document.member("stream_options")
+        if node is None:
+            self._edits.append(self._document.root.with_member("stream_options", _USAGE_WISH))
+        elif not isinstance(node.value, dict):
+            self._edits.append(node.replaced_by(_USAGE_WISH))
+        elif (wish := node.members.get("include_usage")) is None:
+            self._edits.append(node.with_member("include_usage", "true"))
+        elif wish.value is not True:
+            self._edits.append(wish.replaced_by("true"))
+        else:
+            return
+        self._note("stream_usage", TransformAction.SYNTHESISED, "stream_options")
+
+    def _rename_developers(self) -> None:
+        messages = self._document.member("messages")
+        for index, message in enumerate(messages.items if messages is not None else ()):
+            role = message.members.get("role")
+            if role is not None and role.value == "developer":
+                self._edits.append(role.replaced_by('"system"'))
+                path = f"messages[{index}].role"
+                self._note("developer_role", TransformAction.PROJECTED, path)
+
+
+def _quoted(words: str) -> str:
+    return json.dumps(words, ensure_ascii=False)

@@ -1,0 +1,88 @@
+"""Canonical tools and tool choice as members of a chat request."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.wire.model import TransformAction, UnbuildableError
+from services.domain.wire.openai_chat.schema import chat_schema
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request, Tool, ToolChoice
+    from services.domain.wire.openai_chat.render import Rendering
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_Members = dict[str, object]
+
+
+def tool_members(request: Request, rendering: Rendering) -> _Members:
+    """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``; nothing without tools.
+
+    Raises:
+        UnbuildableError: a tool runs at another vendor, or its name is not allowed here.
+    """
+    tools = _distinct(request.tools, rendering)
+    if not tools:
+        return {}
+    members: _Members = {"tools": [_tool(tool, at, rendering) for at, tool in enumerate(tools)]}
+    choice = _choice(request.tool_choice, tools, rendering)
+    if choice is not None:
+        members["tool_choice"] = choice
+    if request.tool_choice.parallel is not None:
+        members["parallel_tool_calls"] = request.tool_choice.parallel
+    return members
+
+
+def _distinct(tools: tuple[Tool, ...], rendering: Rendering) -> list[Tool]:
+    """Return foreign tools without repeats of a name: of different ones the last counts."""
+    if rendering.is_native:
+        return list(tools)
+    by_name: dict[str, Tool] = {}
+    for tool in tools:
+        before = by_name.get(tool.name)
+        if before is not None and before != tool:
+            rendering.note("duplicate_tool", TransformAction.DROPPED, "tools")
+        by_name[tool.name] = tool
+    return list(by_name.values())
+
+
+def _tool(tool: Tool, at: int, rendering: Rendering) -> object:
+    if rendering.is_native and tool.raw:
+        return orjson.Fragment(tool.raw)
+    if tool.kind != "function":
+        raise UnbuildableError(f"tools[{at}]", "a server tool of another vendor cannot be sent")
+    if not rendering.is_native and not _NAME.fullmatch(tool.name):
+        message = "a name here is 1 to 64 letters, digits, underscores and hyphens"
+        raise UnbuildableError(f"tools[{at}].name", message)
+    function: _Members = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    schema = tool.schema if rendering.is_native else chat_schema(tool.schema)
+    if schema != tool.schema:
+        rendering.note("tool_schema", TransformAction.PROJECTED, f"tools[{at}]")
+    function["parameters"] = orjson.Fragment(schema)
+    if tool.strict is not None:
+        function["strict"] = tool.strict
+    return {"type": "function", "function": function}
+
+
+def _choice(choice: ToolChoice, tools: list[Tool], rendering: Rendering) -> object | None:
+    if choice.mode in ("auto", "required", "none"):
+        return choice.mode
+    names = {tool.name for tool in tools}
+    if choice.mode == "named":
+        if choice.name in names or rendering.is_native:
+            return _named(choice.name)
+        rendering.note("tool_choice", TransformAction.DROPPED, "tool_choice")
+    if choice.mode == "allowed":
+        mode = "required" if choice.is_call_required else "auto"
+        allowed = {"mode": mode, "tools": [_named(name) for name in choice.names]}
+        return {"type": "allowed_tools", "allowed_tools": allowed}
+    return None
+
+
+def _named(name: str) -> object:
+    return {"type": "function", "function": {"name": name}}
