@@ -80,7 +80,11 @@ class Channel(grpc.aio.Channel):
         return self._tagged(self._inner.unary_unary(method, *args, **kwargs))
 
     def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Return the callable of a server-streaming method."""
+        """Return the callable of a server-streaming method.
+
+        A reader that leaves before the end must cancel the call: on a socket nothing else ends it
+        before its deadline.
+        """
         return self._tagged(self._inner.unary_stream(method, *args, **kwargs))
 
     def stream_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -23,9 +23,17 @@ from services.domain.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.protobuf.message import Message
 
 ERROR_DOMAIN = "pointsman"
+
+MAX_TEXT_BYTES = 1024
+"""Longest message, description or metadata value that is sent."""
+MAX_DETAIL_BYTES = 4096
+"""Size of metadata and field violations beyond which the rest is left out: gRPC refuses headers
+above 8 KiB, and a status that does not arrive has no reason."""
 
 _REASONS = {reason.value: reason for reason in Reason}
 _WITHOUT_DETAILS = {
@@ -45,32 +53,50 @@ _PEER_DOWN = frozenset(
 
 
 def status_of(error: RouterError) -> status_pb2.Status:
-    """Return the status message of ``error``, details included."""
-    details: list[Message] = [
-        error_details_pb2.ErrorInfo(
-            reason=error.reason.value, domain=ERROR_DOMAIN, metadata=error.metadata
-        )
-    ]
+    """Return the status message of ``error``, details included and cut to what can travel."""
+    details: list[Message] = [_error_info(error)]
     if isinstance(error, InvalidRequestError):
-        details.append(
-            error_details_pb2.BadRequest(
-                field_violations=[
-                    error_details_pb2.BadRequest.FieldViolation(
-                        field=violation.field, description=violation.description
-                    )
-                    for violation in error.violations
-                ]
-            )
-        )
+        details.append(_bad_request(error.violations))
     if error.retry_after_s is not None:
         delay = duration_pb2.Duration()
         delay.FromNanoseconds(round(max(0.0, error.retry_after_s) * 1_000_000_000))
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     return status_pb2.Status(
         code=code_pb2.Code.Value(error.trait.code.value),
-        message=error.message,
+        message=_cut(error.message),
         details=[_packed(detail) for detail in details],
     )
+
+
+def _error_info(error: RouterError) -> error_details_pb2.ErrorInfo:
+    info = error_details_pb2.ErrorInfo(reason=error.reason.value, domain=ERROR_DOMAIN)
+    for key, value in error.metadata.items():
+        info.metadata[key] = _cut(value)
+        if info.ByteSize() > MAX_DETAIL_BYTES // 2:
+            del info.metadata[key]
+            break
+    return info
+
+
+def _bad_request(violations: Sequence[FieldViolation]) -> error_details_pb2.BadRequest:
+    bad_request = error_details_pb2.BadRequest()
+    for violation in violations:
+        bad_request.field_violations.add(
+            field=_cut(violation.field), description=_cut(violation.description)
+        )
+        if bad_request.ByteSize() > MAX_DETAIL_BYTES // 2:
+            if len(bad_request.field_violations) > 1:
+                del bad_request.field_violations[-1]
+            break
+    return bad_request
+
+
+def _cut(text: str) -> str:
+    """Return ``text``, or as much of its start as fits, with a mark."""
+    raw = text.encode(errors="replace")
+    if len(raw) <= MAX_TEXT_BYTES:
+        return raw.decode()
+    return raw[: MAX_TEXT_BYTES - 3].decode(errors="ignore") + "…"
 
 
 def grpc_status_of(error: RouterError) -> grpc.Status:

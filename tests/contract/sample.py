@@ -7,25 +7,34 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import grpc
+import pytest
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 
 from services.domain.errors import Reason, RouterError
-from services.runtime import host
+from services.runtime import host, status
+from tests.contract.transports import Serve
 
 SERVICE = "pointsman.dispatch.v1.DispatchService"
 UNARY = f"/{SERVICE}/ListUpstreamModels"
 STREAM = f"/{SERVICE}/Dispatch"
+SOON_S = 5.0
 
 Request = pb.ListUpstreamModelsRequest
 Response = pb.ListUpstreamModelsResponse
 UnaryContext = grpc.aio.ServicerContext[Request, Response]
 StreamContext = grpc.aio.ServicerContext[pb.DispatchRequest, pb.DispatchResponse]
 CountContext = grpc.aio.ServicerContext[pb.CountTokensRequest, pb.CountTokensResponse]
+StreamCall = grpc.aio.UnaryStreamCall[pb.DispatchRequest, pb.DispatchResponse]
+UnaryCall = grpc.aio.UnaryUnaryCall[Request, Response]
 OnUnary = Callable[[Request, UnaryContext], Awaitable[Response]]
 OnStream = Callable[[pb.DispatchRequest, StreamContext], AsyncIterator[pb.DispatchResponse]]
+
+if TYPE_CHECKING:
+    Stub = rpc.DispatchServiceAsyncStub  # exists for type checkers only
 
 
 def request(text: str = "") -> Request:
@@ -104,3 +113,27 @@ def bundle(sample: Sample, rules: Rules | None = None) -> host.Bundle:
         secret_methods=rules.secret_methods,
         max_message_bytes=rules.max_message_bytes,
     )
+
+
+async def stub_of(serve: Serve, sample: Sample, rules: Rules | None = None) -> Stub:
+    """Serve `sample` and return a stub of it."""
+    return rpc.DispatchServiceStub((await serve(bundle(sample, rules))).channel())
+
+
+async def failure_of(call: UnaryCall) -> grpc.aio.AioRpcError:
+    """Return what a call ends with."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return caught.value
+
+
+async def reason_of(call: UnaryCall) -> Reason:
+    """Return the reason that a call ends with."""
+    return status.error_of(await failure_of(call)).reason
+
+
+async def read_part(call: StreamCall) -> pb.DispatchResponse:
+    """Return the next part of a stream that has not ended."""
+    message = await call.read()
+    assert isinstance(message, pb.DispatchResponse)
+    return message

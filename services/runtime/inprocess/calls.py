@@ -89,8 +89,6 @@ class Call(abc.ABC):
         return left
 
     async def _handler(self) -> Handler:
-        if self._context.is_expired():
-            raise TimeoutError
         self._check_size(self._request)
         handler = await self._server.handler(self._method, self._metadata)
         if handler is None:
@@ -100,7 +98,7 @@ class Call(abc.ABC):
     def _check_size(self, message: Any) -> None:
         size = message.ByteSize()
         if size > self._server.max_message_bytes:
-            raise rpc_error(
+            raise Aborted(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
                 f"message of {size} bytes is larger than {self._server.max_message_bytes}",
             )
@@ -173,11 +171,8 @@ class StreamCall(Call):
         return grpc.aio.EOF
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        try:
-            while (message := await self.read()) is not grpc.aio.EOF:
-                yield message
-        finally:
-            self.cancel()  # a reader who leaves early ends the call, as a dropped call does
+        while (message := await self.read()) is not grpc.aio.EOF:
+            yield message
 
     async def _answered(self) -> None:
         handler = await self._handler()

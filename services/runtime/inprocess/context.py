@@ -21,7 +21,7 @@ PEER = "inproc:"
 class Aborted(grpc.aio.AbortError):
     """Ends a handler with a status, as ``context.abort`` does on a socket."""
 
-    def __init__(self, code: grpc.StatusCode, details: str, trailing: Pairs) -> None:
+    def __init__(self, code: grpc.StatusCode, details: str, trailing: Pairs = ()) -> None:
         super().__init__(details)
         self.code = code
         self.details = details
