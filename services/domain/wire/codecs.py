@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire import anthropic
+from services.domain.wire import anthropic, openai_chat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,10 @@ class UnknownFamilyError(LookupError):
         self.family = family
 
 
-_CODECS: Mapping[WireFamily, Codec] = {WireFamily.ANTHROPIC: anthropic.CODEC}
+_CODECS: Mapping[WireFamily, Codec] = {
+    WireFamily.ANTHROPIC: anthropic.CODEC,
+    WireFamily.OPENAI_CHAT: openai_chat.CODEC,
+}
 
 
 def codec_for(family: WireFamily) -> Codec:

@@ -17,8 +17,8 @@ from services.domain.wire.reading import mapping, rows, text, whole
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document
 
-_LARGEST = 2**63 - 1
-"""Larger numbers (infinity among them) cannot be meant, and could not be written again."""
+_LEAST, _LARGEST = -(2**63), 2**64 - 1
+"""Numbers outside (infinity among them) cannot be meant, and could not be written again."""
 
 
 def limits(document: Document) -> Limits:
@@ -49,7 +49,7 @@ def _stop(value: object) -> tuple[str, ...]:
 def _whole(document: Document, key: str) -> int | None:
     value = document.value(key)
     number = whole(value)
-    if value is not None and (number is None or abs(number) > _LARGEST):
+    if value is not None and (number is None or not _LEAST <= number <= _LARGEST):
         raise WireError(key, "must be a whole number")
     return number
 
@@ -58,8 +58,10 @@ def _number(document: Document, key: str) -> float | None:
     value = document.value(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise WireError(key, "must be a number")
+    if not _LEAST <= value <= _LARGEST:
+        raise WireError(key, "is out of range")
     return value
 
 
