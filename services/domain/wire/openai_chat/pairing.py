@@ -68,7 +68,7 @@ def _match(turns: Sequence[Turn]) -> tuple[dict[_Place, _Place], set[_Place]]:
     answers: dict[_Place, _Place] = {}
     for index, turn in enumerate(turns):
         for place, block in enumerate(turn.blocks):
-            if isinstance(block, ToolUse):
+            if isinstance(block, ToolUse) and turn.role is Role.ASSISTANT:
                 waiting[block.call_id].append((index, place))
             elif isinstance(block, ToolResult) and waiting[block.call_id]:
                 answers[waiting[block.call_id].popleft()] = (index, place)

@@ -98,7 +98,7 @@ def _part(block: Block, rendering: Rendering, path: str) -> object | None:
         case ToolResult():
             return {"type": "text", "text": result_text(block, rendering)}
         case _:
-            rendering.note("thinking", TransformAction.DROPPED, path)
+            rendering.note("misplaced_block", TransformAction.DROPPED, path)
             return None
 
 
