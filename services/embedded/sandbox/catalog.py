@@ -1,0 +1,47 @@
+"""How the sandbox looks to the services: two ordinary providers and two ordinary models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.vocab import WireFamily
+from services.embedded.sandbox.server import MODELS
+from services.runtime.settings import ProviderSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MESSAGES_PROVIDER = "sandbox"
+CHAT_PROVIDER = "sandbox-chat"
+
+_ORDERS = {
+    "sandbox-large": (MESSAGES_PROVIDER, CHAT_PROVIDER),
+    "sandbox-small": (CHAT_PROVIDER, MESSAGES_PROVIDER),
+}
+
+
+def providers(url: str) -> dict[str, ProviderSettings]:
+    """Return the providers of a sandbox that listens at ``url``; they take no key."""
+    return {
+        MESSAGES_PROVIDER: ProviderSettings(family=WireFamily.ANTHROPIC, base_url=url),
+        CHAT_PROVIDER: ProviderSettings(family=WireFamily.OPENAI_CHAT, base_url=f"{url}/v1"),
+    }
+
+
+def document() -> Mapping[str, object]:
+    """Return the catalog document of the sandbox's models; they cost nothing."""
+    return {"models": [_model(name) for name in MODELS]}
+
+
+def _model(name: str) -> dict[str, object]:
+    return {
+        "id": name,
+        "tier": "mid" if name == "sandbox-large" else "low",
+        "context_window": 200_000,
+        "max_output_tokens": 8_192,
+        "source": "local and free: the sandbox provider",
+        "bindings": [
+            {"provider": provider, "input_usd_per_mtok": 0.0, "output_usd_per_mtok": 0.0}
+            for provider in _ORDERS[name]
+        ],
+    }
