@@ -50,8 +50,8 @@ def run_protoc(*arguments: str) -> None:
 def generate(target: Path) -> None:
     """Write all stubs and package markers below ``target``."""
     target.mkdir(parents=True, exist_ok=True)
-    outputs = ("python_out", "pyi_out", "grpc_python_out", "mypy_grpc_out")
-    run_protoc(*(f"--{output}={target}" for output in outputs))
+    outputs = ("python_out=", "pyi_out=", "grpc_python_out=", "mypy_grpc_out=quiet:")
+    run_protoc(*(f"--{output}{target}" for output in outputs))
     for folder in {target / "pointsman", *(target / "pointsman").rglob("*")}:
         if folder.is_dir() and folder.name != "__pycache__":
             (folder / "__init__.py").write_text("")

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
+import importlib
+import pkgutil
 import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import grpc
+import pointsman
 from google.protobuf import timestamp_pb2
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -119,14 +123,14 @@ class Info(info_pb2_grpc.InfoServiceServicer):
         )
 
 
+@functools.cache
 def proto_digest() -> str:
-    """Return the SHA-256 of the contract's shared files as this build speaks them."""
-    from google.protobuf import descriptor_pool
-
+    """Return the SHA-256 of the whole contract's descriptors as this build speaks them."""
+    names = (found.name for found in pkgutil.walk_packages(pointsman.__path__, "pointsman."))
+    modules = [importlib.import_module(name) for name in sorted(names) if name.endswith("_pb2")]
     digest = hashlib.sha256()
-    pool = descriptor_pool.Default()
-    for name in ("action", "attempt", "binding", "eligibility", "error", "grant", "info", "usage"):
-        digest.update(pool.FindFileByName(f"pointsman/common/v1/{name}.proto").serialized_pb)
+    for module in modules:
+        digest.update(module.DESCRIPTOR.serialized_pb)
     return digest.hexdigest()
 
 

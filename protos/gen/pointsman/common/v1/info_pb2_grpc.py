@@ -48,8 +48,8 @@ class InfoServiceServicer:
 
     def GetInfo(self, request, context):
         """Describes the services that this server hosts. Deadline: 1 s. Without an answer a caller
-        assumes the oldest supported version and no optional capability. Errors: NOT_FOUND for a
-        service that is not hosted here.
+        assumes the oldest supported version and no optional capability. Errors: FAILED_PRECONDITION
+        METHOD_NOT_IMPLEMENTED for a service that is not hosted here.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -35,8 +35,8 @@ class InfoServiceStub:
     def __new__(cls, channel: _aio.Channel) -> InfoServiceAsyncStub: ...
     GetInfo: _grpc.UnaryUnaryMultiCallable[_info_pb2.GetInfoRequest, _info_pb2.GetInfoResponse]
     """Describes the services that this server hosts. Deadline: 1 s. Without an answer a caller
-    assumes the oldest supported version and no optional capability. Errors: NOT_FOUND for a
-    service that is not hosted here.
+    assumes the oldest supported version and no optional capability. Errors: FAILED_PRECONDITION
+    METHOD_NOT_IMPLEMENTED for a service that is not hosted here.
     """
 
 @_typing.type_check_only
@@ -46,8 +46,8 @@ class InfoServiceAsyncStub(InfoServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetInfo: _aio.UnaryUnaryMultiCallable[_info_pb2.GetInfoRequest, _info_pb2.GetInfoResponse]  # type: ignore[assignment]
     """Describes the services that this server hosts. Deadline: 1 s. Without an answer a caller
-    assumes the oldest supported version and no optional capability. Errors: NOT_FOUND for a
-    service that is not hosted here.
+    assumes the oldest supported version and no optional capability. Errors: FAILED_PRECONDITION
+    METHOD_NOT_IMPLEMENTED for a service that is not hosted here.
     """
 
 class InfoServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -60,8 +60,8 @@ class InfoServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_info_pb2.GetInfoResponse, _abc.Awaitable[_info_pb2.GetInfoResponse]]:
         """Describes the services that this server hosts. Deadline: 1 s. Without an answer a caller
-        assumes the oldest supported version and no optional capability. Errors: NOT_FOUND for a
-        service that is not hosted here.
+        assumes the oldest supported version and no optional capability. Errors: FAILED_PRECONDITION
+        METHOD_NOT_IMPLEMENTED for a service that is not hosted here.
         """
 
 def add_InfoServiceServicer_to_server(servicer: InfoServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
