@@ -135,7 +135,11 @@ class CallLedger:
 
 
 def complete_calls(calls: Sequence[Call], *, is_cut: bool) -> Iterator[Call]:
-    """Yield ``calls`` without nameless ones and, after a cut, without a last half one."""
+    """Yield ``calls`` without nameless ones and, after a cut, without a last half one.
+
+    A last call whose arguments had not begun counts as half: what it was to do is not known.
+    """
     for call in calls:
-        if call.name and not (is_cut and call is calls[-1] and not is_object(call.text())):
+        is_half = is_cut and call is calls[-1] and not is_object("".join(call.arguments))
+        if call.name and not is_half:
             yield call

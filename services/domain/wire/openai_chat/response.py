@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.arguments import is_complete
 from services.domain.wire.model import (
     Refusal,
     Response,
@@ -130,7 +131,7 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
 def _kept_calls(blocks: tuple[Block, ...], stop: Stop) -> list[ToolUse]:
     """Return the calls to show: a last call that the output limit cut in half is left out."""
     calls = [block for block in blocks if isinstance(block, ToolUse)]
-    if calls and stop.reason is StopReason.MAX_TOKENS and not _is_json(calls[-1].arguments):
+    if calls and stop.reason is StopReason.MAX_TOKENS and not is_complete(calls[-1].arguments):
         calls.pop()
     return calls
 
@@ -139,11 +140,3 @@ def _call_member(call: ToolUse) -> dict[str, object]:
     arguments = call.arguments.decode("utf-8", "replace").strip() or "{}"
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.call_id, "type": "function", "function": function}
-
-
-def _is_json(arguments: bytes) -> bool:
-    try:
-        load(arguments)
-    except ValueError:
-        return not arguments.strip()
-    return True

@@ -7,8 +7,12 @@ Everything else keeps its bytes, a usage key on a frame with choices included.
 
 from __future__ import annotations
 
+import re
+
 from services.domain.sse import RawSplitter, parse_frame
 from services.domain.wire.reading import load
+
+_NO_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\]')
 
 
 class UsageFrameFilter:
@@ -31,7 +35,7 @@ class UsageFrameFilter:
 
 
 def _is_usage_only(raw: bytes) -> bool:
-    if b'"usage"' not in raw:
+    if b'"usage"' not in raw or not _NO_CHOICES.search(raw):
         return False
     frame = parse_frame(raw)
     try:

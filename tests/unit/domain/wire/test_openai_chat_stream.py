@@ -179,8 +179,9 @@ def test_a_nameless_call_is_dropped_and_sets_no_stop() -> None:
 
 
 @pytest.mark.spec("XLT-190")
-def test_a_cut_call_is_dropped_and_complete_ones_stay() -> None:
-    stream = call(0, "a", name="f", arguments="{}") + call(1, "b", name="g", arguments='{"x')
+@pytest.mark.parametrize("half", ["", '{"x'])
+def test_a_cut_call_is_dropped_and_complete_ones_stay(half: str) -> None:
+    stream = call(0, "a", name="f", arguments="{}") + call(1, "b", name="g", arguments=half)
     events = decoded(stream + frame({}, "length"))
     assert [one[0] for one in calls(events)] == ["a"]
     assert end(events).stop.reason is StopReason.MAX_TOKENS
