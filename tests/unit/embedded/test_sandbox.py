@@ -1,0 +1,233 @@
+"""The sandbox's rules: what it answers, how it counts, what it writes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jsonschema
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.domain.catalog import build_catalog
+from services.embedded.sandbox import catalog, render
+from services.embedded.sandbox.instance import instance
+from services.embedded.sandbox.prompt import CACHE_MARK, Prompt, Segment, read_chat, read_messages
+from services.embedded.sandbox.render import Reply
+from services.embedded.sandbox.script import GREETING, Answer, Call, answer
+from services.embedded.sandbox.usage import InputTokens, PromptCache
+
+READ = {"name": "Read", "input_schema": {"type": "object", "required": ["path"]}}
+TITLE = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
+
+
+def messages(text: str, **more: object) -> Prompt:
+    said = {"role": "user", "content": [{"type": "text", "text": text}]}
+    return read_messages({"model": "sandbox-large", "messages": [said], **more})
+
+
+def chat(text: str, **more: object) -> Prompt:
+    said = {"role": "user", "content": text}
+    return read_chat({"model": "sandbox-small", "messages": [said], **more})
+
+
+@pytest.mark.parametrize("read", [messages, chat])
+def test_the_answer_is_a_greeting_unless_ordered_otherwise(read: object) -> None:
+    assert callable(read)
+    assert answer(read("what is 1 + 1?")) == Answer(GREETING)
+    assert answer(read("sandbox: say two")) == Answer("two")
+    assert answer(read("x\n sandbox: say one\nsandbox: say two\n")) == Answer("one\ntwo")
+
+
+def test_a_tool_is_called_when_it_is_offered() -> None:
+    order = 'sandbox: call Read {"path": "a b"}'
+    assert answer(messages(order, tools=[READ])) == Answer(calls=(Call("Read", '{"path":"a b"}'),))
+    assert answer(messages(order)) == Answer("No tool of that name is offered.")
+    assert answer(messages("sandbox: call Read {", tools=[READ])).calls == ()
+
+
+def test_several_orders_make_one_answer() -> None:
+    order = "sandbox: say looking\nsandbox: call Read {}\nsandbox: call Read {}"
+    given = answer(messages(order, tools=[READ]))
+    assert given.text == "looking"
+    assert len(given.calls) == 2
+
+
+def test_a_forced_tool_is_called_with_the_least_arguments() -> None:
+    schema = {**TITLE, "properties": {"title": {"enum": ["a"]}}}
+    prompt = messages(
+        "hi",
+        tools=[{"name": "T", "input_schema": schema}],
+        tool_choice={"type": "tool", "name": "T"},
+    )
+    assert answer(prompt).calls == (Call("T", '{"title":"a"}'),)
+    function = {"type": "function", "function": {"name": "F", "parameters": schema}}
+    assert answer(chat("hi", tools=[function], tool_choice="required")).calls[0].name == "F"
+
+
+def test_orders_about_the_end_and_errors() -> None:
+    assert answer(messages("sandbox: stop length")).is_cut
+    assert answer(messages("sandbox: error 429")).error_status == 429
+    assert answer(messages("sandbox: error 200")).error_status == 0
+
+
+def test_a_tool_result_is_answered_by_its_size_alone() -> None:
+    turn = [
+        {"role": "user", "content": "sandbox: call Read {}"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "Read"}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": "canary"},
+                {"type": "text", "text": "sandbox: say no"},
+            ],
+        },
+        {"role": "system", "content": "a reminder"},
+    ]
+    prompt = read_messages({"model": "m", "messages": turn, "tools": [READ]})
+    assert answer(prompt) == Answer("The tool answered with 6 characters.")
+    chat_turn = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "tool_calls": []},
+        {"role": "tool", "content": "1234"},
+        {"role": "tool", "content": [{"type": "text", "text": "12"}]},
+    ]
+    assert answer(read_chat({"messages": chat_turn})).text == (
+        "The tools answered with 4, 2 characters."
+    )
+
+
+def test_a_schema_is_answered_by_an_instance() -> None:
+    shape = {"format": {"type": "json_schema", "schema": TITLE}}
+    assert answer(messages("hi", output_config=shape)).text == '{"title":"sandbox"}'
+    wanted = {"type": "json_schema", "json_schema": {"name": "t", "schema": TITLE}}
+    assert answer(chat("hi", response_format=wanted)).text == '{"title":"sandbox"}'
+    assert answer(chat("hi", response_format={"type": "json_object"})).text == "{}"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        TITLE,
+        {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 3}},
+        {"type": "string", "minLength": 12},
+        {"type": "string", "maxLength": 2},
+        {"type": "number", "maximum": -2},
+        {"type": "integer", "exclusiveMinimum": 4},
+        {"type": ["null", "string"]},
+        {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        {"allOf": [{"type": "string"}, {"minLength": 9}]},
+        {"$defs": {"n": {"const": 7}}, "type": "object", "required": ["a"],
+         "properties": {"a": {"$ref": "#/$defs/n"}}},
+    ],
+)  # fmt: skip
+def test_an_instance_fits_its_schema(schema: dict[str, object]) -> None:
+    jsonschema.validate(instance(schema), schema)
+
+
+def test_a_schema_that_contains_itself_ends() -> None:
+    schema = {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}
+    assert isinstance(instance(schema), dict)
+
+
+@settings(max_examples=25)
+@given(st.recursive(st.text() | st.integers(-9, 9), lambda s: st.dictionaries(st.text(), s)))
+def test_any_json_gets_some_answer(value: object) -> None:
+    body = {"model": value, "messages": value, "tools": [value], "output_config": value}
+    assert answer(read_messages(body)).token_count >= 1
+    assert answer(read_chat({**body, "response_format": value})).token_count >= 1
+    instance(value)
+
+
+def test_the_output_limit_cuts_the_answer() -> None:
+    given = answer(messages("hi", max_tokens=1))
+    assert given == Answer(GREETING[:4], is_cut=True)
+    assert given.token_count == 1
+
+
+def segments(*texts: str, marked: int = -1) -> list[Segment]:
+    return [Segment(text.encode(), number == marked) for number, text in enumerate(texts)]
+
+
+def test_the_cache_writes_up_to_the_breakpoint_and_reads_what_it_knows() -> None:
+    cache = PromptCache()
+    asked = segments("system..", "question", marked=0)
+    assert cache.count("m", asked, is_automatic=False) == InputTokens(2, 0, 2)
+    assert cache.count("m", asked, is_automatic=False) == InputTokens(2, 2, 0)
+    longer = segments("system..", "question", "answer", "more", marked=3)
+    assert cache.count("m", longer, is_automatic=False) == InputTokens(0, 2, 5)
+    assert cache.count("other", asked, is_automatic=False).cache_read == 0
+
+
+def test_without_breakpoints_nothing_is_cached_unless_it_is_automatic() -> None:
+    cache = PromptCache()
+    asked = segments("system..", "question")
+    assert cache.count("m", asked, is_automatic=False) == InputTokens(4, 0, 0)
+    assert cache.count("m", asked, is_automatic=True) == InputTokens(4, 0, 0)
+    assert cache.count("m", asked, is_automatic=True) == InputTokens(0, 4, 0)
+
+
+def test_a_moved_breakpoint_leaves_the_prefix_as_it_is() -> None:
+    block = {"type": "text", "text": "a"}
+    marked = {**block, CACHE_MARK: {"type": "ephemeral"}}
+    first, second = (
+        read_messages({"messages": [{"role": "user", "content": [b]}]}).segments[0]
+        for b in (block, marked)
+    )
+    assert first.content == second.content
+    assert (first.is_breakpoint, second.is_breakpoint) == (False, True)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1), st.booleans())
+def test_every_token_is_counted_once(texts: list[str], is_automatic: bool) -> None:
+    cache = PromptCache()
+    asked = segments(*texts, marked=len(texts) // 2)
+    first = cache.count("m", asked, is_automatic=is_automatic)
+    again = cache.count("m", asked, is_automatic=is_automatic)
+    assert first.total == again.total
+    assert again.cache_write == 0
+
+
+def reply(given: Answer) -> Reply:
+    return Reply("0" * 16, "sandbox-large", given, InputTokens(1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        Answer(GREETING),
+        Answer("é" * 40, is_cut=True),
+        Answer("t", calls=(Call("R", '{"a":1}'), Call("S", "{}"))),
+    ],
+)
+def test_a_stream_adds_up_to_the_whole_answer(given: Answer) -> None:
+    whole = orjson.loads(orjson.dumps(render.message(reply(given))))
+    events = [orjson.loads(e.split(b"data: ")[1]) for e in render.message_events(reply(given))]
+    deltas = [e["delta"] for e in events if e["type"] == "content_block_delta"]
+    assert "".join(d.get("text", "") for d in deltas) == given.text
+    assert "".join(d.get("partial_json", "") for d in deltas) == "".join(
+        call.arguments for call in given.calls
+    )
+    assert events[-2]["usage"] == whole["usage"]
+    assert events[-2]["delta"]["stop_reason"] == whole["stop_reason"]
+
+    chunks = [e.removeprefix(b"data: ") for e in render.completion_events(reply(given))]
+    assert chunks.pop() == b"[DONE]\n\n"
+    parsed = [orjson.loads(chunk) for chunk in chunks]
+    assert parsed[-1]["usage"] == render.completion(reply(given))["usage"]
+    assert parsed[-1]["usage"]["prompt_tokens_details"] == {"cached_tokens": 2}
+    said = [choice["delta"].get("content", "") for c in parsed for choice in c["choices"]]
+    assert "".join(said) == given.text
+
+
+def test_a_chat_stream_reports_usage_only_when_asked() -> None:
+    quiet = dataclasses.replace(reply(Answer("t")), is_usage_wanted=False)
+    assert not any(b"usage" in event for event in render.completion_events(quiet))
+
+
+def test_the_models_are_free_and_bound_in_both_dialects() -> None:
+    models = build_catalog([catalog.document()]).models
+    assert [b.provider for b in models["sandbox-large"].bindings] == ["sandbox", "sandbox-chat"]
+    assert [b.provider for b in models["sandbox-small"].bindings] == ["sandbox-chat", "sandbox"]
+    assert catalog.providers("http://h")["sandbox-chat"].base_url == "http://h/v1"
