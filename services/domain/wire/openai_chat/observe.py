@@ -23,6 +23,8 @@ class ChatStreamObserver:
         self._splitter = FrameSplitter()
         self._usage = UsageCount()
         self._open_choices: set[int] = set()
+        self._closed_choices: set[int] = set()
+        self._is_done = False
         self._calls: set[tuple[int, str | int]] = set()
         self._finish = ""
 
@@ -46,6 +48,7 @@ class ChatStreamObserver:
         if seen.error is not None or not data:
             return
         if data[:6] == b"[DONE]":
+            self._is_done = True
             if seen.is_started:
                 self._terminal()
             return
@@ -79,7 +82,9 @@ class ChatStreamObserver:
 
     def _choice(self, choice: dict[str, object]) -> None:
         index = whole(choice.get("index")) or 0
-        self._open_choices.add(index)
+        if index not in self._closed_choices:
+            self._open_choices.add(index)
+            self._seen.has_terminal = self._is_done
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
             self._delta(delta, index)
@@ -88,6 +93,10 @@ class ChatStreamObserver:
             if index == 0 or not self._finish:
                 self._finish = finish
             self._open_choices.discard(index)
+            self._closed_choices.add(index)
+            if finish == "error":
+                self._error(choice)
+                return
             if finish == "content_filter":
                 self._seen.refusal_seen = True
             if not self._open_choices:

@@ -62,6 +62,8 @@ def decode_response(body: bytes) -> Response:
         raise WireError("choices[0].message", "answer has no message")
     response_id = text(answer.get("id"))
     finish = text(choice.get("finish_reason"))
+    if finish == "error":
+        raise WireError("choices[0].finish_reason", "answer is an error")
     calls = _calls(message, response_id, is_cut=finish == "length")
     words = _words(message)
     has_refusal = any(isinstance(block, Refusal) for block in words)

@@ -130,7 +130,7 @@ class ChatStreamDecoder:
             choice = mapping(raw)
             if choice.get("index") in (0, None):
                 self._choice(choice, events)
-        if chunk.get("usage"):
+        if chunk.get("usage") and not self._is_over:
             usage = self._usage.add(chunk["usage"])
             if usage is not None and usage != self._last_usage:
                 self._last_usage = usage
@@ -145,7 +145,10 @@ class ChatStreamDecoder:
         if delta:
             self._delta(delta, events)
         finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish and self._finish is None:
+        if finish == "error" and self._finish is None and not self._is_over:
+            self._is_over = True
+            events.append(Failure(error_of(502, choice)))
+        elif isinstance(finish, str) and finish and self._finish is None:
             self._finish = finish
 
     def _delta(self, delta: Mapping[str, object], events: list[Event]) -> None:

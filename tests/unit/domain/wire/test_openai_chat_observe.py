@@ -72,6 +72,20 @@ def test_a_terminal_is_a_finish_of_every_started_choice_or_the_end_mark() -> Non
     assert seen.stop.reason is StopReason.END_TURN
 
 
+@pytest.mark.spec("DSP-126")
+def test_a_choice_that_starts_after_a_finish_needs_its_own() -> None:
+    late = [{"index": 1, "delta": {"content": "b"}, "finish_reason": None}]
+    seen = observed(frame({"content": "a"}, "stop"), frame(None, choices=late))
+    assert not seen.has_terminal
+    assert observed(frame({"content": "a"}, "stop"), frame({})).has_terminal
+
+
+def test_an_error_finish_is_an_error() -> None:
+    seen = observed(frame({"content": "a"}), frame({}, "error"))
+    assert seen.error is not None
+    assert not seen.is_error_first
+
+
 def test_calls_are_counted_once() -> None:
     seen = observed(
         call(0, "a", name="f", arguments=""),

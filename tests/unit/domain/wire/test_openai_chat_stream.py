@@ -264,6 +264,13 @@ def test_an_error_frame_ends_the_stream_once() -> None:
 
 
 @pytest.mark.spec("XLT-36")
+def test_an_error_finish_is_a_failure_and_never_an_answer() -> None:
+    events = decoded(frame({"content": "x"}) + frame({}, "error") + DONE)
+    assert isinstance(events[-1], Failure)
+    assert sum(isinstance(event, Failure | End) for event in events) == 1
+
+
+@pytest.mark.spec("XLT-36")
 def test_an_error_after_the_finish_is_no_failure() -> None:
     events = decoded(frame({"content": "x"}, "stop") + b'data: {"error":{"message":"late"}}\n\n')
     assert end(events).stop.reason is StopReason.END_TURN
