@@ -1,0 +1,115 @@
+"""The bench: `python -m tests.bench` measures, `python -m tests.bench profile` shows where."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from tests.bench import peers, product, profile, targets
+from tests.bench.book import Book
+from tests.bench.machine import BenchError, Machine
+from tests.bench.rounds import Plan, full_cases, measure, quick_cases
+from tests.bench.shapes import Measurement, Target
+from tests.bench.sheets import Sheet, faults, sheets
+from tests.bench.table import show
+
+STARTERS: Mapping[str, targets.Starter] = {
+    "direct": targets.direct,
+    "proxy": targets.proxy,
+    "hop": targets.hop,
+    "embedded": product.embedded,
+    "apart": product.apart,
+    "litellm": peers.litellm,
+    "portkey": peers.portkey,
+}
+ALWAYS = ("direct", "proxy")
+"""What every figure is compared with."""
+QUICK = (*ALWAYS, "embedded")
+MOST_SECONDS = 30.0
+MOST_ROUNDS = 10
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command("profile")(profile.command)
+
+
+@app.callback(invoke_without_command=True)
+def bench(
+    context: typer.Context,
+    only: Annotated[str, typer.Option(help=f"Of {', '.join(STARTERS)}; empty: all.")] = "",
+    seconds: Annotated[float, typer.Option(min=0.1, max=MOST_SECONDS, help="Per load.")] = 2.0,
+    rounds: Annotated[int, typer.Option(min=1, max=MOST_ROUNDS)] = 2,
+    json: Annotated[Path | None, typer.Option(help="Also write every measurement here.")] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="A smoke run of under a minute.")] = False,
+) -> None:
+    """Measure the product, the floors and the peers that are installed, in one run."""
+    if context.invoked_subcommand is not None:
+        return
+    names = _names(only, QUICK if quick else tuple(STARTERS))
+    plan = (
+        Plan(0.5, 1, quick_cases(), warmup_seconds=0.2)
+        if quick
+        else Plan(seconds, rounds, full_cases())
+    )
+    try:
+        found, measured = _run(names, plan)
+    except BenchError as error:
+        raise SystemExit(str(error)) from None
+    for sheet in found:
+        show(sheet)
+    if json is not None:
+        json.write_bytes(_document(measured, plan))
+    if quick and (complaints := faults(found)):
+        raise SystemExit("\n".join(complaints))
+
+
+def _names(only: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    asked = tuple(only.split(",")) if only else otherwise
+    if unknown := [name for name in asked if name not in STARTERS]:
+        raise typer.BadParameter(f"{', '.join(unknown)}: not one of {', '.join(STARTERS)}")
+    chosen = {*ALWAYS, *asked}
+    absent = {name for name in ("litellm", "portkey") if not peers.is_installed(name)}
+    if missing := sorted(chosen & absent):
+        typer.echo(f"not installed, left out: {', '.join(missing)} (make bench-peers)", err=True)
+    return tuple(name for name in STARTERS if name in chosen - absent)
+
+
+def _run(names: tuple[str, ...], plan: Plan) -> tuple[tuple[Sheet, ...], list[Measurement]]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder, contextlib.ExitStack() as stack:
+        machine = Machine(Path(folder))
+        machine.keep_off_the_target()
+        port = stack.enter_context(targets.running_provider(machine))
+        running = [stack.enter_context(STARTERS[name](machine, port)) for name in names]
+        measured = list(_watched(machine, running, plan))
+    return sheets(Book(measured), running, plan.cases), measured
+
+
+def _watched(machine: Machine, running: list[Target], plan: Plan) -> Iterator[Measurement]:
+    each = sum(case.route in target.entrances for case in plan.cases for target in running)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("loads", total=each * plan.rounds)
+        for measurement in measure(machine, running, plan):
+            case = measurement.case
+            label = f"{measurement.target} {case.shape} {case.route} c={case.clients}"
+            progress.update(task, advance=1, description=label)
+            yield measurement
+
+
+def _document(measured: list[Measurement], plan: Plan) -> bytes:
+    facts = {"python": platform.python_version(), "machine": platform.machine()}
+    return orjson.dumps(
+        {"facts": facts, "plan": plan, "measurements": measured}, option=orjson.OPT_INDENT_2
+    )
+
+
+if __name__ == "__main__":
+    app()

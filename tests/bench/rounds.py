@@ -1,0 +1,93 @@
+"""The loads of a run and their order.
+
+Targets take turns inside each case, and cases inside each round, so that a slow spell of the
+machine meets all targets alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+from pydantic import TypeAdapter
+
+from tests.bench.canned import request_body, terminal_of
+from tests.bench.machine import Machine, own_program
+from tests.bench.shapes import Case, LoadFigures, LoadOrder, Measurement, Route, Shape, Target
+
+SPARE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is measured."""
+
+    seconds: float
+    rounds: int
+    cases: tuple[Case, ...]
+    warmup_seconds: float = 0.5
+
+
+def full_cases() -> tuple[Case, ...]:
+    """Return the cases of a real run."""
+    return (
+        *_cases(Route.MESSAGES, (1, 16, 64)),
+        *_cases(Route.CHAT, (1, 16, 64)),
+        *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
+        *_cases(Route.CHAT_TO_MESSAGES, (1, 16)),
+    )
+
+
+def quick_cases() -> tuple[Case, ...]:
+    """Return fewer cases that fill every sheet."""
+    return (
+        *_cases(Route.MESSAGES, (1, 16)),
+        *_cases(Route.CHAT, (1, 16)),
+        *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
+    )
+
+
+def measure(machine: Machine, targets: Sequence[Target], plan: Plan) -> Iterator[Measurement]:
+    """Give each measurement as it is made."""
+    for number in range(1, plan.rounds + 1):
+        for case in plan.cases:
+            for target in targets:
+                if case.route in target.entrances:
+                    figures = load(machine, target, case, plan.seconds, plan.warmup_seconds)
+                    yield Measurement(target.name, case, number, figures)
+
+
+def load(
+    machine: Machine, target: Target, case: Case, seconds: float, warmup_seconds: float
+) -> LoadFigures:
+    """Put one load on a target and return what it came to."""
+    order = orjson.dumps(_order(target, case, seconds, warmup_seconds))
+    limit = seconds + warmup_seconds + SPARE_SECONDS
+    answer = machine.complete(own_program("tests.bench.load"), order, limit)
+    return TypeAdapter(LoadFigures).validate_json(answer)
+
+
+def _order(target: Target, case: Case, seconds: float, warmup_seconds: float) -> LoadOrder:
+    entrance = target.entrances[case.route]
+    is_stream = case.shape is not Shape.WHOLE
+    model = entrance.paced_model if case.shape is Shape.PACED else entrance.model
+    return LoadOrder(
+        port=target.port,
+        path=case.route.path,
+        headers=entrance.headers,
+        body=request_body(case.route, model, is_stream=is_stream),
+        terminal=terminal_of(case.route) if is_stream else "",
+        clients=case.clients,
+        seconds=seconds,
+        warmup_seconds=warmup_seconds,
+        pids=target.pids,
+    )
+
+
+def _cases(route: Route, clients: tuple[int, ...]) -> tuple[Case, ...]:
+    return (
+        *(Case(Shape.WHOLE, route, count) for count in clients),
+        *(Case(Shape.BURST, route, count) for count in (1, 16)),
+        Case(Shape.PACED, route, 4),
+    )

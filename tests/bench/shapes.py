@@ -1,0 +1,133 @@
+"""The values a bench speaks of: what is asked for, of whom, and what came out."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.bench.stats import Summary
+
+BURST_CHUNKS = 200
+PACED_CHUNKS = 50
+PACE_SECONDS = 0.01
+
+BURST_MODEL = "bench-burst"
+PACED_MODEL = "bench-paced"
+"""The canned provider paces the streams of this model, so that one provider serves both."""
+
+
+class Route(enum.StrEnum):
+    """Names the client's dialect and, where it differs, the provider's."""
+
+    MESSAGES = "messages"
+    CHAT = "chat"
+    MESSAGES_TO_CHAT = "messages->chat"
+    CHAT_TO_MESSAGES = "chat->messages"
+
+    @property
+    def is_messages(self) -> bool:
+        """Whether the client speaks Messages; otherwise Chat Completions."""
+        return self in (Route.MESSAGES, Route.MESSAGES_TO_CHAT)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether client and provider speak different dialects."""
+        return self in (Route.MESSAGES_TO_CHAT, Route.CHAT_TO_MESSAGES)
+
+    @property
+    def path(self) -> str:
+        """The client's path."""
+        return "/v1/messages" if self.is_messages else "/v1/chat/completions"
+
+
+class Shape(enum.StrEnum):
+    """Names the answer that is asked for."""
+
+    WHOLE = "whole"
+    """One JSON body."""
+    BURST = "burst"
+    """A stream of `BURST_CHUNKS`, as fast as they go."""
+    PACED = "paced"
+    """A stream of `PACED_CHUNKS`, one per `PACE_SECONDS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One load: what is asked and by how many clients at once."""
+
+    shape: Shape
+    route: Route
+    clients: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """How one target is asked on one route."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    model: str = BURST_MODEL
+    paced_model: str = PACED_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A running server under test."""
+
+    name: str
+    port: int
+    pids: tuple[int, ...]
+    """Its processes; what they start counts as theirs. Empty: CPU is not measured."""
+    entrances: Mapping[Route, Entrance]
+    start_seconds: float | None = None
+    """From the start of its processes to the first answered request."""
+    note: str = ""
+
+    def url(self, route: Route) -> str:
+        """Return the address asked on a route."""
+        return f"http://127.0.0.1:{self.port}{route.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOrder:
+    """What the load generator is told."""
+
+    port: int
+    path: str
+    headers: Mapping[str, str]
+    body: str
+    terminal: str
+    """What the last bytes of a whole stream contain; empty: nothing is checked."""
+    clients: int
+    seconds: float
+    warmup_seconds: float
+    pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFigures:
+    """What one load came to. Times in milliseconds unless named otherwise."""
+
+    seconds: float
+    answered: int
+    errors: int
+    codes: Mapping[str, int]
+    """How often which status other than 200 came; `cut` for streams without their end."""
+    latency: Summary
+    first_byte: Summary
+    transit: Summary
+    """Of each stamped chunk, from the provider's write to the client's read."""
+    cpu_seconds: float
+    rss_bytes: int
+    generator_share: float
+    """CPU of the generator by wall time; near 1 it is the generator that was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One load of one round."""
+
+    target: str
+    case: Case
+    round: int
+    figures: LoadFigures
