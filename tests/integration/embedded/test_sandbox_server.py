@@ -12,7 +12,7 @@ import pytest
 from services.embedded.sandbox.script import GREETING
 from services.embedded.sandbox.server import Sandbox
 
-NO_API_KEY = {"X-Api-Key": anthropic.Omit()}
+NO_API_KEY = {"x-api-key": anthropic.Omit(), "authorization": anthropic.Omit()}
 NO_BEARER = {"authorization": openai.Omit()}
 
 
