@@ -32,6 +32,7 @@ from sqlalchemy.schema import CreateSchema
 
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
+from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -1,0 +1,176 @@
+"""The store on SQLite and on PostgreSQL, through one set of statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from services.credentials.adapters import tables
+from services.credentials.model import Sealed, Stored
+from services.domain.errors import Reason, RouterError
+from services.runtime import database
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from services.credentials.model import AuditEntry, Credential, Record
+
+SCHEMA = "credentials"
+SCRIPTS = Path(__file__).parent / "migrations"
+
+
+class SqlStore:
+    """Keeps everything in one database; every write is one transaction."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = database.open_engine(url, schema=SCHEMA)
+        self._reader = database.read_only(self._engine)
+
+    async def start(self) -> None:
+        """Make sure that the tables are there: SQLite migrates by itself, PostgreSQL is checked."""
+        await database.prepare(self._engine, SCRIPTS, SCHEMA)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._engine.dispose()
+
+    async def load(self) -> Stored:
+        """Return everything; a row that cannot be read comes as a quarantined credential."""
+        with database.store_errors():
+            async with self._reader.connect() as connection:
+                if self._engine.dialect.name == "postgresql":
+                    # The three reads must be of one moment.
+                    await connection.execution_options(isolation_level="REPEATABLE READ")
+                revision = await _revision(connection)
+                rows = (await connection.execute(sa.select(tables.credentials))).mappings().all()
+                marks = (await connection.execute(sa.select(tables.marks))).mappings().all()
+        found: dict[str, list[dict[str, object]]] = {}
+        for mark in marks:
+            found.setdefault(str(mark["credential_id"]), []).append(dict(mark))
+        return Stored(
+            revision,
+            tuple(tables.record_of(dict(row), found.get(str(row["id"]), ())) for row in rows),
+        )
+
+    async def revision(self) -> int:
+        """Return the number of writes so far."""
+        with database.store_errors():
+            async with self._reader.connect() as connection:
+                return await _revision(connection)
+
+    async def insert(self, record: Record, audit: AuditEntry | None) -> int | None:
+        """Store a new credential; None: its id or its idempotency key is taken."""
+        try:
+            with database.store_errors():
+                async with self._engine.begin() as connection:
+                    await connection.execute(
+                        sa.insert(tables.credentials).values(tables.row_of(record))
+                    )
+                    await _write_marks(connection, record.credential)
+                    await _write_audit(connection, record.credential.id, audit)
+                    return await _next_revision(connection)
+        except IntegrityError:
+            return None
+
+    async def replace(
+        self, record: Record, expected_state_version: int, audit: AuditEntry | None
+    ) -> int:
+        """Store the whole record in place of the expected version."""
+        table, credential = tables.credentials, record.credential
+        with database.store_errors():
+            async with self._engine.begin() as connection:
+                done = await connection.execute(
+                    sa.update(table)
+                    .where(
+                        table.c.id == credential.id,
+                        table.c.state_version == expected_state_version,
+                    )
+                    .values(tables.row_of(record))
+                )
+                if done.rowcount != 1:
+                    raise _conflict()
+                await _write_marks(connection, credential)
+                await _write_audit(connection, credential.id, audit)
+                return await _next_revision(connection)
+
+    async def delete(
+        self, credential_id: str, expected_state_version: int, audit: AuditEntry | None
+    ) -> int | None:
+        """Remove a credential with its marks; None: it was not there."""
+        table = tables.credentials
+        found = table.c.id == credential_id
+        wanted = found
+        if expected_state_version:
+            wanted = sa.and_(found, table.c.state_version == expected_state_version)
+        with database.store_errors():
+            async with self._engine.begin() as connection:
+                done = await connection.execute(sa.delete(table).where(wanted))
+                if done.rowcount != 1:
+                    other = await connection.execute(sa.select(table.c.id).where(found))
+                    if other.first() is not None:
+                        raise _conflict()
+                    return None
+                await _write_audit(connection, credential_id, audit)
+                return await _next_revision(connection)
+
+    async def deployment_key(self, name: str, fresh: Sealed) -> Sealed:
+        """Return the sealed key of that name; ``fresh`` becomes it when there is none yet."""
+        table = tables.deployment_keys
+        wanted = sa.select(table).where(table.c.name == name)
+        values = {"name": name, "key_id": fresh.key_id, "ciphertext": fresh.ciphertext}
+        with database.store_errors():
+            async with self._reader.connect() as connection:
+                row = (await connection.execute(wanted)).first()
+            if row is None:
+                try:
+                    async with self._engine.begin() as connection:
+                        await connection.execute(sa.insert(table).values(values))
+                except IntegrityError:
+                    pass  # another replica was faster: its key is everybody's
+                async with self._reader.connect() as connection:
+                    row = (await connection.execute(wanted)).one()
+        return Sealed(row.key_id, row.ciphertext)
+
+
+async def _revision(connection: AsyncConnection) -> int:
+    value = (await connection.execute(sa.select(tables.revision.c.value))).scalar_one()
+    return int(value)
+
+
+async def _next_revision(connection: AsyncConnection) -> int:
+    """Raise the revision, as the last step of a write: its row is locked until the commit."""
+    table = tables.revision
+    await connection.execute(sa.update(table).values(value=table.c.value + 1))
+    return await _revision(connection)
+
+
+async def _write_marks(connection: AsyncConnection, credential: Credential) -> None:
+    table = tables.marks
+    await connection.execute(sa.delete(table).where(table.c.credential_id == credential.id))
+    rows = tables.mark_rows(credential)
+    if rows:
+        await connection.execute(sa.insert(table), rows)
+
+
+async def _write_audit(
+    connection: AsyncConnection, credential_id: str, entry: AuditEntry | None
+) -> None:
+    if entry is not None:
+        await connection.execute(
+            sa.insert(tables.audit).values(
+                time_unix_s=entry.time_unix_s,
+                actor=entry.actor,
+                action=entry.action,
+                credential_id=credential_id,
+                detail=entry.detail,
+            )
+        )
+
+
+def _conflict() -> RouterError:
+    return RouterError(
+        Reason.VERSION_CONFLICT, "the credential was changed by somebody else: read it again"
+    )

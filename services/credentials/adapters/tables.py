@@ -1,0 +1,226 @@
+"""Tables of the credentials store, and how a credential becomes a row and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
+import sqlalchemy as sa
+
+from services.credentials.model import (
+    CoolingPolicy,
+    Credential,
+    CredentialSpec,
+    IdentityFormat,
+    Mark,
+    MarkKind,
+    Origin,
+    OveragePolicy,
+    Record,
+    Sealed,
+    SystemState,
+)
+from services.domain.vocab import CredentialKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+E = TypeVar("E", bound=StrEnum)
+D = TypeVar("D")
+
+SCHEMA_VERSION = 1
+"""Version of a row's settings; a row of a newer one is read as far as it is understood."""
+
+metadata = sa.MetaData()
+
+credentials = sa.Table(
+    "credentials",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("installation_id", sa.Text, nullable=False),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("settings", sa.Text, nullable=False),
+    sa.Column("system_state", sa.Text, nullable=False),
+    sa.Column("key_id", sa.Text, nullable=False),
+    sa.Column("ciphertext", sa.LargeBinary),
+    sa.Column("spec_digest", sa.Text, nullable=False),
+    sa.Column("secret_digest", sa.Text, nullable=False),
+    sa.Column("idempotency_key", sa.Text, unique=True),
+    sa.Column("credential_version", sa.BigInteger, nullable=False),
+    sa.Column("state_version", sa.BigInteger, nullable=False),
+    sa.Column("create_unix_s", sa.Double, nullable=False),
+    sa.Column("update_unix_s", sa.Double, nullable=False),
+    sa.Column("schema_version", sa.Integer, nullable=False),
+)
+
+marks = sa.Table(
+    "marks",
+    metadata,
+    sa.Column(
+        "credential_id",
+        sa.Text,
+        sa.ForeignKey("credentials.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("quota_window", sa.Text, primary_key=True),
+    sa.Column("model_id", sa.Text, primary_key=True),
+    sa.Column("feature", sa.Text, primary_key=True),
+    sa.Column("expire_unix_s", sa.Double),
+    sa.Column("observe_unix_s", sa.Double, nullable=False),
+    sa.Column("level", sa.Integer, nullable=False),
+    sa.Column("utilization_ratio", sa.Double),
+)
+
+deployment_keys = sa.Table(
+    "deployment_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_id", sa.Text, nullable=False),
+    sa.Column("ciphertext", sa.LargeBinary, nullable=False),
+)
+
+revision = sa.Table(
+    "revision",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("value", sa.BigInteger, nullable=False),
+)
+
+audit = sa.Table(
+    "audit",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("time_unix_s", sa.Double, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("credential_id", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+)
+
+_COLUMN_FIELDS = frozenset({"installation_id", "provider", "kind"})
+
+
+def row_of(record: Record) -> dict[str, object]:
+    """Return the columns of a record."""
+    credential, spec = record.credential, record.credential.spec
+    settings = {k: v for k, v in asdict(spec).items() if k not in _COLUMN_FIELDS}
+    return {
+        "id": credential.id,
+        "installation_id": spec.installation_id,
+        "provider": spec.provider,
+        "kind": spec.kind.value,
+        "origin": credential.origin.value,
+        "settings": orjson.dumps(settings).decode(),
+        "system_state": credential.system_state.value,
+        "key_id": record.sealed.key_id if record.sealed else "",
+        "ciphertext": record.sealed.ciphertext if record.sealed else None,
+        "spec_digest": record.spec_digest,
+        "secret_digest": record.secret_digest,
+        "idempotency_key": record.idempotency_key or None,
+        "credential_version": credential.credential_version,
+        "state_version": credential.state_version,
+        "create_unix_s": credential.create_unix_s,
+        "update_unix_s": credential.update_unix_s,
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def record_of(row: Mapping[str, object], found: Iterable[Mapping[str, object]]) -> Record:
+    """Return the record of a row and its marks' rows.
+
+    What cannot be read leaves a quarantined credential with the identity that the columns give, so
+    that one broken row never hides the others.
+    """
+    text = {name: str(row[name] or "") for name in row}
+    sealed = row["ciphertext"]
+    state = _member(SystemState, text["system_state"], SystemState.QUARANTINED)
+    kind = _member(CredentialKind, text["kind"], None)
+    try:
+        spec = _spec_of(text, kind or CredentialKind.API_KEY)
+        read_marks = tuple(_mark_of(mark) for mark in found)
+    except (orjson.JSONDecodeError, TypeError, ValueError, KeyError, AttributeError):
+        spec = CredentialSpec(
+            text["provider"], kind or CredentialKind.API_KEY, text["installation_id"]
+        )
+        state, read_marks = SystemState.QUARANTINED, ()
+    if kind is None:
+        state = SystemState.QUARANTINED
+    return Record(
+        credential=Credential(
+            id=text["id"],
+            spec=spec,
+            origin=_member(Origin, text["origin"], Origin.STORED),
+            system_state=state,
+            credential_version=int(text["credential_version"]),
+            state_version=int(text["state_version"]),
+            create_unix_s=float(text["create_unix_s"] or 0),
+            update_unix_s=float(text["update_unix_s"] or 0),
+            marks=read_marks,
+        ),
+        sealed=Sealed(text["key_id"], sealed) if isinstance(sealed, bytes) else None,
+        spec_digest=text["spec_digest"],
+        secret_digest=text["secret_digest"],
+        idempotency_key=text["idempotency_key"],
+    )
+
+
+def mark_rows(credential: Credential) -> list[dict[str, object]]:
+    """Return the rows of a credential's marks."""
+    return [
+        {
+            "credential_id": credential.id,
+            "kind": mark.kind.value,
+            "quota_window": mark.window,
+            "model_id": mark.model_id,
+            "feature": mark.feature,
+            "expire_unix_s": mark.expire_unix_s,
+            "observe_unix_s": mark.observe_unix_s,
+            "level": mark.level,
+            "utilization_ratio": mark.utilization_ratio,
+        }
+        for mark in credential.marks
+    ]
+
+
+def _spec_of(text: Mapping[str, str], kind: CredentialKind) -> CredentialSpec:
+    settings = orjson.loads(text["settings"])
+    known = {field.name for field in fields(CredentialSpec)} - _COLUMN_FIELDS
+    values = {name: value for name, value in settings.items() if name in known}
+    for name in ("model_ids", "excluded_model_patterns"):
+        values[name] = tuple(str(item) for item in values.get(name, ()))
+    values["upstream_id_by_model"] = tuple(
+        (str(model), str(name)) for model, name in values.get("upstream_id_by_model", ())
+    )
+    values["overage"] = OveragePolicy(values.get("overage", OveragePolicy.LAST_RESORT))
+    values["cooling"] = CoolingPolicy(values.get("cooling", CoolingPolicy.INHERIT))
+    form = values.get("identity_format")
+    values["identity_format"] = IdentityFormat(form) if form else None
+    return CredentialSpec(
+        provider=text["provider"], kind=kind, installation_id=text["installation_id"], **values
+    )
+
+
+def _mark_of(row: Mapping[str, object]) -> Mark:
+    expire, used = row["expire_unix_s"], row["utilization_ratio"]
+    return Mark(
+        kind=MarkKind(str(row["kind"])),
+        observe_unix_s=float(str(row["observe_unix_s"])),
+        expire_unix_s=None if expire is None else float(str(expire)),
+        model_id=str(row["model_id"]),
+        window=str(row["quota_window"]),
+        feature=str(row["feature"]),
+        level=int(str(row["level"])),
+        utilization_ratio=None if used is None else float(str(used)),
+    )
+
+
+def _member(kind: type[E], text: str, default: D) -> E | D:
+    try:
+        return kind(text)
+    except ValueError:
+        return default

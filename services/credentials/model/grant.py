@@ -1,0 +1,59 @@
+"""Grants, and the credentials that callers present with a request."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.credentials.model.selection import BindingRef
+    from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
+
+
+class Bucket(enum.IntEnum):
+    """Names a preference bucket; lower ones are exhausted first, before any priority."""
+
+    CLEAN = 1
+    WARNED = 2
+    OVERAGE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A credential that a caller sent with its request; lives for that request alone."""
+
+    secret: str = field(repr=False)
+    surface: WireFamily
+    account_id: str = field(default="", repr=False)
+    is_plan_header: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedIdentity:
+    """Names a presented credential without its secret."""
+
+    presented_hash: str
+    kind: CredentialKind
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The use of one credential for attempts of one action."""
+
+    id: str
+    action_id: str
+    installation_id: str
+    binding: BindingRef
+    kind: CredentialKind
+    owner: CredentialOwner
+    bucket: Bucket
+    credential_id: str = field(default="", repr=False)
+    """Empty: the caller presented it."""
+    credential_version: int = 0
+    fingerprint: str = ""
+    cache_key: str = field(default="", repr=False)
+    presented_hash: str = ""
+    why: str = ""
+    expire_unix_s: float = 0.0

@@ -1,0 +1,50 @@
+"""What the store keeps: credentials with sealed secrets, and who changed them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.credentials.model.credential import Credential
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """Encrypted bytes and the id of the key that opens them."""
+
+    key_id: str
+    ciphertext: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of the store."""
+
+    credential: Credential
+    sealed: Sealed | None
+    """None: it has no secret."""
+    spec_digest: str = ""
+    """Keyed digest of the settings as configuration last gave them; empty: not from there."""
+    secret_digest: str = field(default="", repr=False)
+    """Keyed digest of the secrets as they were last given by a person or by configuration."""
+    idempotency_key: str = ""
+    """Key of the call that created it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Everything in the store at one revision."""
+
+    revision: int
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Who did what to which credential. Never holds a label or a secret."""
+
+    actor: str
+    action: str
+    time_unix_s: float
+    detail: str = ""

@@ -1,0 +1,30 @@
+"""Key material of one credential; nothing that prints a value shows any of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secrets:
+    """Secrets of one credential; empty texts are not set."""
+
+    value: str = ""
+    """The key, or the access token of an OAuth kind."""
+    refresh_token: str = ""
+    id_token: str = ""
+    account_id: str = ""
+    project_id: str = ""
+    proxy_url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers: lower-case name and value."""
+    expire_unix_s: float | None = field(default=None)
+    """When the access token expires; None: it does not, or that is not known."""
+
+    def __repr__(self) -> str:
+        return "Secrets([masked])"
+
+    @property
+    def suffix(self) -> str:
+        """The last 4 characters of a value that is longer than 16, else empty."""
+        return self.value[-4:] if len(self.value) > 16 else ""

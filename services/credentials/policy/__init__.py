@@ -1,0 +1,1 @@
+"""The decisions of the credentials service: synchronous and pure."""

@@ -1,0 +1,146 @@
+"""What can serve an installation: the snapshot that gateways decide with."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from services.credentials.model import (
+    Availability,
+    Bucket,
+    GatewayKey,
+    MarkKind,
+    PlanStatus,
+    ProviderColour,
+    Refusal,
+    Snapshot,
+)
+from services.credentials.model.eligibility import PlanColour
+from services.credentials.policy.selection import blocked_until, bucket_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from services.credentials.model import Credential, InFlight, Pool
+
+NO_MODEL = ""
+"""Marks of single models do not colour a whole provider."""
+
+
+def snapshot_of(
+    pool: Pool, installation_id: str, in_flight: InFlight, now_unix_s: float
+) -> Snapshot:
+    """Return what can serve an installation now; equal contents have equal versions."""
+    lanes = {
+        name: lane
+        for name in sorted(pool.by_provider)
+        if (lane := pool.visible_to(installation_id, name))
+    }
+    seen = [credential for lane in lanes.values() for credential in lane]
+    is_exclusive = installation_id in pool.gateway_tenants
+    found = Snapshot(
+        installation_id=installation_id,
+        version="",
+        providers=tuple(_colour(name, lane, in_flight, now_unix_s) for name, lane in lanes.items()),
+        plans=_plans(seen),
+        is_gateway_exclusive=is_exclusive,
+        gateway_keys=tuple(
+            GatewayKey(c.spec.provider, c.fingerprint, c.spec.upstream_id_by_model)
+            for c in seen
+            if is_exclusive
+        ),
+        refusals=_refusals(seen, now_unix_s),
+        has_tenant_credentials=any(
+            c.spec.installation_id == installation_id for c in seen if c.spec.installation_id
+        ),
+        passed_over=_passed_over(lanes.values(), now_unix_s),
+    )
+    digest = hashlib.sha256(repr(found).encode()).hexdigest()[:32]
+    return replace(found, version=digest)
+
+
+def next_change_unix_s(pool: Pool, now_unix_s: float) -> float | None:
+    """Return when the next mark lapses by itself; None: none will."""
+    ends = (
+        mark.expire_unix_s
+        for credential in pool.by_id.values()
+        for mark in credential.marks
+        if mark.expire_unix_s is not None and mark.expire_unix_s > now_unix_s
+    )
+    return min(ends, default=None)
+
+
+def _colour(
+    name: str, lane: tuple[Credential, ...], in_flight: InFlight, now_unix_s: float
+) -> ProviderColour:
+    usable = [c for c in lane if c.is_usable]
+    blocks = {c.id: c.blocking_marks(NO_MODEL, now_unix_s) for c in usable}
+    unblocked = [c for c in usable if not blocks[c.id]]
+    free = [c for c in unblocked if not _is_full(c, in_flight)]
+    recover = None
+    if any(bucket_of(c, NO_MODEL, now_unix_s) is Bucket.CLEAN for c in free):
+        availability = Availability.USABLE
+    elif free:
+        availability = Availability.WARNED
+    elif unblocked:
+        availability = Availability.BUSY
+    elif usable:
+        availability = Availability.COOLING
+        ends = (blocked_until(marks) for marks in blocks.values())
+        recover = min((end for end in ends if end is not None), default=None)
+    else:
+        availability = Availability.DISABLED
+    shown = usable or lane
+    return ProviderColour(
+        provider=name,
+        availability=availability,
+        owners=tuple(sorted({c.spec.owner for c in shown})),
+        kinds=tuple(sorted({c.spec.kind for c in shown})),
+        recover_unix_s=recover,
+    )
+
+
+def _is_full(credential: Credential, in_flight: InFlight) -> bool:
+    limit = credential.spec.max_in_flight
+    return bool(limit) and in_flight.by_credential.get(credential.id, 0) >= limit
+
+
+def _plans(seen: Iterable[Credential]) -> tuple[PlanColour, ...]:
+    """Return the plans that could pay: nothing is observed about them yet, or none is usable."""
+    linked: dict[tuple[str, str], list[Credential]] = {}
+    for credential in seen:
+        if credential.spec.is_plan:
+            key = (credential.spec.kind, credential.spec.owner)
+            linked.setdefault(key, []).append(credential)
+    return tuple(
+        PlanColour(
+            kind=accounts[0].spec.kind,
+            owner=accounts[0].spec.owner,
+            status=PlanStatus.UNKNOWN
+            if any(account.is_usable for account in accounts)
+            else PlanStatus.UNAVAILABLE,
+        )
+        for _, accounts in sorted(linked.items())
+    )
+
+
+def _refusals(seen: Iterable[Credential], now_unix_s: float) -> tuple[Refusal, ...]:
+    return tuple(
+        Refusal(c.spec.provider, c.fingerprint, mark.model_id, mark.expire_unix_s)
+        for c in seen
+        for mark in c.marks
+        if mark.kind is MarkKind.UNSUPPORTED
+        and mark.expire_unix_s is not None
+        and mark.is_active(now_unix_s)
+    )
+
+
+def _passed_over(lanes: Iterable[tuple[Credential, ...]], now_unix_s: float) -> tuple[str, ...]:
+    passed: set[str] = set()
+    for lane in lanes:
+        free = [c for c in lane if c.is_usable and not c.blocking_marks(NO_MODEL, now_unix_s)]
+        best = min((bucket_of(c, NO_MODEL, now_unix_s) for c in free), default=None)
+        kept = {c.id for c in free if bucket_of(c, NO_MODEL, now_unix_s) is best}
+        passed |= {c.fingerprint for c in lane if c.id not in kept}
+    return tuple(sorted(passed))

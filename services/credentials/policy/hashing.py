@@ -1,0 +1,53 @@
+"""Keyed hashes: names for credentials and secrets that tell nothing about them."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.credentials.model import Credential, Secrets
+
+KEY_BYTES = 32
+FINGERPRINT_DIGITS = 8
+HASH_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Hasher:
+    """Hashes under the deployment's key, one domain per use."""
+
+    key: bytes = field(repr=False)
+
+    def fingerprint(self, identity: str) -> str:
+        """Return the only name of a credential that logs and callers see."""
+        return self._digest("fingerprint", identity)[:FINGERPRINT_DIGITS]
+
+    def presented(self, installation_id: str, token: str) -> str:
+        """Return the name of a presented credential, bound to its tenant."""
+        return self._digest("presented", installation_id, token)[:HASH_DIGITS]
+
+    def declared(self, text: str) -> str:
+        """Return a digest by which a change of configuration is seen."""
+        return self._digest("declared", text)
+
+    def cache_key(self, identity: str, version: int, base_url: str) -> str:
+        """Return the name under which dispatch may hold a secret for a moment."""
+        return self._digest("cache", identity, str(version), base_url)[:HASH_DIGITS]
+
+    def _digest(self, *parts: str) -> str:
+        return hmac.new(self.key, "\0".join(parts).encode(), "sha256").hexdigest()
+
+
+def named(credential: Credential, secrets: Secrets, hasher: Hasher) -> Credential:
+    """Return a credential with all that follows from its identity, version and secrets."""
+    return replace(
+        credential,
+        fingerprint=hasher.fingerprint(credential.id),
+        cache_key=hasher.cache_key(
+            credential.id, credential.credential_version, credential.spec.base_url
+        ),
+        secret_suffix=secrets.suffix,
+        token_expire_unix_s=secrets.expire_unix_s,
+    )

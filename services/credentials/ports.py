@@ -1,0 +1,89 @@
+"""What the credentials service needs from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from services.credentials.model import AuditEntry, Record, Sealed, Secrets, Stored
+
+
+class Store(Protocol):
+    """Keeps credentials, their marks and the audit log; each write is one transaction.
+
+    Every write raises the revision by one. Every method raises RouterError STORE_UNAVAILABLE when
+    the database is down or late.
+    """
+
+    async def start(self) -> None:
+        """Make sure that the tables are there.
+
+        Raises:
+            DatabaseError: the database cannot be used, or must be migrated first.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        ...
+
+    async def load(self) -> Stored:
+        """Return everything; a row that cannot be read comes as a quarantined credential."""
+        ...
+
+    async def revision(self) -> int:
+        """Return the number of writes so far."""
+        ...
+
+    async def insert(self, record: Record, audit: AuditEntry | None) -> int | None:
+        """Store a new credential and return the revision after it.
+
+        None: its id or its idempotency key is taken, and nothing was written.
+        """
+        ...
+
+    async def replace(
+        self, record: Record, expected_state_version: int, audit: AuditEntry | None
+    ) -> int:
+        """Store the whole record, marks included, in place of the expected version.
+
+        Raises:
+            RouterError: VERSION_CONFLICT when another version is stored, or none.
+        """
+        ...
+
+    async def delete(
+        self, credential_id: str, expected_state_version: int, audit: AuditEntry | None
+    ) -> int | None:
+        """Remove a credential with its marks and return the revision after it.
+
+        0 as the expected version: whatever is stored. None: it was not there.
+
+        Raises:
+            RouterError: VERSION_CONFLICT when another version is stored.
+        """
+        ...
+
+    async def deployment_key(self, name: str, fresh: Sealed) -> Sealed:
+        """Return the sealed key of that name; ``fresh`` becomes it when there is none yet."""
+        ...
+
+
+class Cipher(Protocol):
+    """Seals secrets so that only this deployment, and only the same row, can open them."""
+
+    def seal(self, plain: bytes, context: str) -> Sealed:
+        """Return ``plain`` encrypted under the first key, bound to ``context``."""
+        ...
+
+    def open(self, sealed: Sealed, context: str) -> bytes | None:
+        """Return what was sealed; None: no key opens it, or it is another context's."""
+        ...
+
+    def seal_secrets(self, secrets: Secrets, credential_id: str, provider: str) -> Sealed:
+        """Return the secrets of one credential, sealed for its row."""
+        ...
+
+    def open_secrets(self, sealed: Sealed, credential_id: str, provider: str) -> Secrets | None:
+        """Return the secrets of one credential; None: they cannot be read."""
+        ...
