@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LAG_SAMPLE_S = 1.0
 _LAG_LIMIT_S = 2.0
 _LAG_STRIKES = 3
+_STOP_POLL_S = 0.1
 
 
 class OpsListener:
@@ -51,7 +52,9 @@ class OpsListener:
             raise OSError(f"cannot listen on {host}:{port}: {error.strerror}") from None
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, name="ops", daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, args=(_STOP_POLL_S,), name="ops", daemon=True
+        ).start()
 
     def watch(self, needs: Callable[[], Mapping[str, bool]]) -> None:
         """Become ready while all of ``needs()`` are true."""

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 ERROR_DOMAIN = "pointsman"
 
-MAX_TEXT_BYTES = 1024
-"""Longest message, description or metadata value that is sent."""
-MAX_DETAIL_BYTES = 4096
-"""Size of metadata and field violations beyond which the rest is left out: gRPC refuses headers
-above 8 KiB, and a status that does not arrive has no reason."""
+MAX_TEXT_BYTES = 512
+"""Longest message, field, description or metadata value that is sent."""
+MAX_DETAIL_BYTES = 1100
+"""Size of one detail beyond which the rest of its entries is left out. gRPC drops headers above
+8 KiB, encoding included, and a status that does not arrive has no reason."""
 
 _REASONS = {reason.value: reason for reason in Reason}
 _WITHOUT_DETAILS = {
@@ -72,7 +72,7 @@ def _error_info(error: RouterError) -> error_details_pb2.ErrorInfo:
     info = error_details_pb2.ErrorInfo(reason=error.reason.value, domain=ERROR_DOMAIN)
     for key, value in error.metadata.items():
         info.metadata[key] = _cut(value)
-        if info.ByteSize() > MAX_DETAIL_BYTES // 2:
+        if info.ByteSize() > MAX_DETAIL_BYTES:
             del info.metadata[key]
             break
     return info
@@ -84,7 +84,7 @@ def _bad_request(violations: Sequence[FieldViolation]) -> error_details_pb2.BadR
         bad_request.field_violations.add(
             field=_cut(violation.field), description=_cut(violation.description)
         )
-        if bad_request.ByteSize() > MAX_DETAIL_BYTES // 2:
+        if bad_request.ByteSize() > MAX_DETAIL_BYTES:
             if len(bad_request.field_violations) > 1:
                 del bad_request.field_violations[-1]
             break

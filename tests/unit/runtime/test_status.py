@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import grpc
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.domain.errors import (
+    FieldViolation,
+    InvalidRequestError,
+    PeerError,
+    Reason,
+    RouterError,
+)
+from services.runtime import status
+
+HEADER_LIMIT_BYTES = 8192
+texts = st.text(max_size=3000)
+reasons = st.sampled_from(Reason)
+
+
+def through(error: RouterError) -> RouterError:
+    """Return what a caller makes of `error` once it has travelled as a status."""
+    sent = status.grpc_status_of(error)
+    metadata = grpc.aio.Metadata(*(sent.trailing_metadata or ()))
+    return status.error_of(
+        grpc.aio.AioRpcError(sent.code, grpc.aio.Metadata(), metadata, details=sent.details)
+    )
+
+
+@given(
+    reasons,
+    st.text(max_size=200),
+    st.dictionaries(st.text(max_size=20), st.text(max_size=50), max_size=4),
+    st.one_of(st.none(), st.integers(0, 10_000).map(lambda quarter: quarter / 4)),
+)
+def test_an_error_survives_the_way(
+    reason: Reason, message: str, metadata: dict[str, str], wait_s: float | None
+) -> None:
+    sent = RouterError(reason, message, metadata=metadata, retry_after_s=wait_s)
+    seen = through(sent)
+    assert (seen.reason, seen.message, seen.metadata, seen.retry_after_s) == (
+        reason,
+        message,
+        metadata,
+        wait_s,
+    )
+
+
+@given(reasons, texts, st.dictionaries(texts, texts, max_size=8), st.lists(texts, min_size=1))
+def test_no_error_is_too_long_to_travel(
+    reason: Reason, message: str, metadata: dict[str, str], fields: list[str]
+) -> None:
+    invalid = InvalidRequestError([FieldViolation(field, field) for field in fields], reason=reason)
+    for error in (RouterError(reason, message, metadata=metadata), invalid):
+        sent = status.grpc_status_of(error)
+        (_, packed) = sent.trailing_metadata[0]
+        percent_encoded, base64_encoded = 3 * len(sent.details.encode()), 4 * len(packed) // 3
+        assert percent_encoded + base64_encoded < HEADER_LIMIT_BYTES
+        assert through(error).reason is reason
+
+
+def test_a_peer_that_is_down_is_told_apart_from_a_refusal() -> None:
+    assert isinstance(through(RouterError(Reason.STORE_UNAVAILABLE, "no store")), PeerError)
+    assert not isinstance(through(RouterError(Reason.GRANT_UNKNOWN, "no grant")), PeerError)
+    bare = grpc.aio.AioRpcError(
+        grpc.StatusCode.UNAVAILABLE, grpc.aio.Metadata(), grpc.aio.Metadata(), details="down"
+    )
+    assert isinstance(status.error_of(bare), PeerError)
