@@ -118,4 +118,4 @@ def _without(turn: Turn, at: int, results: set[_Place], transforms: list[Transfo
             rest.append(block)
     if not rest and turn.blocks:
         return None
-    return turn if len(rest) == len(turn.blocks) else replace(turn, blocks=tuple(rest))
+    return replace(turn, blocks=tuple(rest))

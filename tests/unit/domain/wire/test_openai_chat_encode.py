@@ -137,6 +137,14 @@ def test_orphans_become_text_and_unanswered_calls_an_error_result() -> None:
     assert codes == {"orphan_result", "unanswered_call"}
 
 
+@pytest.mark.spec("XLT-76")
+def test_a_second_result_of_one_call_becomes_text() -> None:
+    turns = messages_of(HI, said(use("a")), asked(result("a", "one"), result("a", "two")))
+    assert isinstance(turns, list)
+    assert turns[2] == tool("a", "one")
+    assert [part["text"] for part in turns[3]["content"]][1:] == ["two"]
+
+
 @pytest.mark.spec("XLT-70")
 @pytest.mark.parametrize("content", [[], "", [{"type": "tool_reference", "tool_name": "Read"}]])
 def test_a_result_without_text_is_still_one_result(content: object) -> None:
