@@ -17,7 +17,7 @@ from rich.progress import Progress
 from tests.bench import peers, product, profile, targets
 from tests.bench.book import Book
 from tests.bench.machine import BenchError, Machine
-from tests.bench.rounds import Plan, full_cases, measure, quick_cases
+from tests.bench.rounds import Plan, full_cases, measure, quick_cases, warm
 from tests.bench.shapes import Measurement, Target
 from tests.bench.sheets import Sheet, faults, sheets
 from tests.bench.table import show
@@ -89,6 +89,7 @@ def _run(names: tuple[str, ...], plan: Plan) -> tuple[tuple[Sheet, ...], list[Me
         machine.keep_off_the_target()
         port = stack.enter_context(targets.running_provider(machine))
         running = [stack.enter_context(STARTERS[name](machine, port)) for name in names]
+        warm(machine, running, plan)
         measured = list(_watched(machine, running, plan))
     return sheets(Book(measured), running, plan.cases), measured
 

@@ -58,6 +58,13 @@ def measure(machine: Machine, targets: Sequence[Target], plan: Plan) -> Iterator
                     yield Measurement(target.name, case, number, figures)
 
 
+def warm(machine: Machine, targets: Sequence[Target], plan: Plan) -> None:
+    """Load every route of every target once, unmeasured: compilers and caches settle first."""
+    for target in targets:
+        for route in target.entrances:
+            load(machine, target, Case(Shape.WHOLE, route, 16), plan.seconds, 0.0)
+
+
 def load(
     machine: Machine, target: Target, case: Case, seconds: float, warmup_seconds: float
 ) -> LoadFigures:
