@@ -58,9 +58,10 @@ def generate(target: Path) -> None:
     (target / "pointsman" / "py.typed").write_text("")
 
 
-def write_descriptors(path: Path) -> None:
+def write_descriptors(path: Path, *, has_comments: bool = False) -> None:
     """Write the contract's descriptor set, imports included, to ``path``."""
-    run_protoc("--include_imports", f"--descriptor_set_out={path}")
+    comments = ("--include_source_info",) if has_comments else ()
+    run_protoc("--include_imports", *comments, f"--descriptor_set_out={path}")
 
 
 def differences(fresh: Path, committed: Path) -> list[str]:
