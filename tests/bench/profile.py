@@ -23,6 +23,8 @@ from tests.bench.shapes import Case, LoadFigures, Route, Shape
 
 PARTS = (product.WHOLE, *product.PARTS)
 SHOWN = 30
+ALL = 0.99
+"""From this share on, a function only says that the program runs."""
 WARMUP_SECONDS = 1.0
 
 
@@ -85,8 +87,8 @@ def _show(found: Costs, ms_per_answer: float, top: int) -> None:
     _table("by package (own time)", found.packages, ms_per_answer, top)
     _table("by our module (with what it called elsewhere)", found.rooms, ms_per_answer, top)
     _table("by function (own time)", found.own, ms_per_answer, top)
-    ours = {name: share for name, share in found.whole.items() if "/" in name.split(":")[0]}
-    _table("by function (with what it called)", ours, ms_per_answer, top * 2)
+    inner = {name: share for name, share in found.whole.items() if share < ALL}
+    _table("by function (with what it called)", inner, ms_per_answer, top * 2)
 
 
 def _table(title: str, shares: Mapping[str, float], ms_per_answer: float, top: int) -> None:
