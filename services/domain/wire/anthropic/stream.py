@@ -180,7 +180,10 @@ class MessagesStreamDecoder:
                 self._say(opened, text(block.get("thinking")), events)
                 self._sign(opened, text(block.get("signature")), events)
             case "redacted_thinking":
-                self._open_block(at, "redacted_thinking", events, data=text(block.get("data")))
+                data = text(block.get("data"))
+                opened = self._open_block(at, "redacted_thinking", events, data=data)
+                state = ProviderState(WireFamily.ANTHROPIC, "redacted", data)
+                events.append(BlockState(opened.index, state))
             case "tool_use" if text(block.get("name")):
                 name, call_id = text(block.get("name")), text(block.get("id"))
                 opened = self._open_block(at, "tool_use", events, call_id=call_id, name=name)

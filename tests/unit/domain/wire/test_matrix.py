@@ -10,17 +10,14 @@ import pytest
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
+from services.domain.wire.assemble import Assembler
+from services.domain.wire.assemble import events_of as told_by
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import (
-    BlockClose,
-    BlockDelta,
-    BlockOpen,
-    BlockState,
     End,
     Failure,
     Media,
     Response,
-    Start,
     Target,
     Text,
     Thinking,
@@ -235,30 +232,10 @@ def events_of(family: WireFamily, chunks: Sequence[bytes]) -> list[Event]:
 
 
 def assembled(events: Sequence[Event]) -> Response:
-    """Return the whole answer that a canonical stream tells."""
-    blocks: list[Block] = []
-    response_id = model = words = ""
-    opened = BlockOpen(0, "text")
-    for event in events:
-        match event:
-            case Start():
-                response_id, model = event.id, event.model
-            case BlockOpen():
-                opened, words = event, ""
-            case BlockDelta():
-                words += event.text
-            case BlockClose() if opened.kind == "text":
-                blocks.append(Text(words))
-            case BlockClose() if opened.kind == "thinking":
-                blocks.append(Thinking(words))
-            case BlockClose():
-                arguments = (words or "{}").encode()
-                blocks.append(ToolUse(opened.call_id, opened.name, arguments))
-            case End():
-                return Response(response_id, model, tuple(blocks), event.stop, event.usage)
-            case BlockState() | _:
-                pass
-    pytest.fail("the stream has no end")
+    assembler = Assembler()
+    assembler.feed(events)
+    assert assembler.response is not None
+    return assembler.response
 
 
 def bare(response: Response) -> Response:
@@ -378,3 +355,18 @@ def test_the_tap_and_the_decoder_read_the_same_usage_and_stop(family: WireFamily
     assert observer.seen.has_terminal
     assert (observer.seen.usage, observer.seen.stop) == (last.usage, last.stop)
     assert observer.seen.tool_calls == 2
+
+
+@pytest.mark.spec("XLT-114")
+@pytest.mark.parametrize(("client", "upstream"), ALL)
+def test_a_whole_answer_can_be_told_as_a_stream(client: WireFamily, upstream: WireFamily) -> None:
+    """B-040: the start holds neither the stop nor the final usage."""
+    whole = codec_for(upstream).decode_response(json.dumps(ANSWERS[upstream][0]).encode())
+    events = told_by(whole)
+    assert bare(assembled(events)) == bare(whole)
+    encoder = codec_for(client).stream_encoder(context())
+    first = encoder.feed(events[:1])
+    assert b'"stop_reason":null' in first or b'"finish_reason":null' in first
+    answer = codec_for(client).encode_response(whole, context())
+    told = assembled(events_of(client, [first + encoder.feed(events[1:])]))
+    assert bare(told) == bare(codec_for(client).decode_response(answer))

@@ -1,0 +1,124 @@
+"""Whole answers as events and events as whole answers.
+
+A client that streams may meet an upstream that answers whole, and the other way round; both sides
+of the canonical model are the same answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.wire.model import (
+    BlockClose,
+    BlockDelta,
+    BlockOpen,
+    BlockState,
+    End,
+    Failure,
+    Refusal,
+    Response,
+    Start,
+    Text,
+    Thinking,
+    ToolUse,
+    UsageSeen,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from services.domain.wire.model import Block, Event, ProviderState, Usage
+
+
+def events_of(response: Response) -> list[Event]:
+    """Return the events of a whole answer; the start holds no final value."""
+    events: list[Event] = [Start(response.id, response.model)]
+    index = 0
+    for block in response.blocks:
+        told = _block_events(block, index)
+        events.extend(told)
+        index += bool(told)
+    events.append(End(response.stop, response.usage))
+    return events
+
+
+def _block_events(block: Block, index: int) -> list[Event]:
+    match block:
+        case Text(text=words):
+            return _spoken(BlockOpen(index, "text"), words)
+        case Refusal(text=words):
+            return _spoken(BlockOpen(index, "refusal"), words)
+        case ToolUse():
+            opening = BlockOpen(index, "tool_use", block.call_id, block.name)
+            return _spoken(opening, block.arguments.decode("utf-8", "replace"))
+        case Thinking(text=words, state=state):
+            redacted = next((entry for entry in state if entry.kind == "redacted"), None)
+            if redacted is not None:
+                opening = BlockOpen(index, "redacted_thinking", data=redacted.payload)
+                return [opening, BlockState(index, redacted), BlockClose(index)]
+            told = _spoken(BlockOpen(index, "thinking"), words)
+            told[-1:-1] = [BlockState(index, entry) for entry in state]
+            return told
+        case _:
+            return []
+
+
+def _spoken(opening: BlockOpen, words: str) -> list[Event]:
+    deltas: list[Event] = [BlockDelta(opening.index, words)] if words else []
+    return [opening, *deltas, BlockClose(opening.index)]
+
+
+class Assembler:
+    """Puts the events of one stream together; ``response`` is None until it ended well."""
+
+    def __init__(self) -> None:
+        self.response: Response | None = None
+        self.failure: Failure | None = None
+        self._id = ""
+        self._model = ""
+        self._usage: Usage | None = None
+        self._blocks: list[Block] = []
+        self._opened: dict[int, tuple[BlockOpen, list[str], list[ProviderState]]] = {}
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """Take in ``events``; after the end of the answer they are ignored."""
+        for event in events:
+            if self.response is None and self.failure is None:
+                self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case BlockDelta(index=index) if index in self._opened:
+                self._opened[index][1].append(event.text)
+            case BlockOpen(index=index):
+                self._opened[index] = (event, [], [])
+            case BlockState(index=index) if index in self._opened:
+                self._opened[index][2].append(event.state)
+            case BlockClose(index=index) if index in self._opened:
+                self._close(*self._opened.pop(index))
+            case Start():
+                self._id, self._model = event.id, event.model
+                self._usage = event.usage or self._usage
+            case UsageSeen():
+                self._usage = event.usage
+            case End():
+                usage = event.usage or self._usage
+                blocks = tuple(self._blocks)
+                self.response = Response(self._id, self._model, blocks, event.stop, usage)
+            case Failure():
+                self.failure = event
+            case _:
+                return
+
+    def _close(self, opened: BlockOpen, parts: list[str], state: list[ProviderState]) -> None:
+        words = "".join(parts)
+        match opened.kind:
+            case "text":
+                self._blocks.append(Text(words))
+            case "refusal":
+                self._blocks.append(Refusal(words))
+            case "tool_use":
+                arguments = (words or "{}").encode("utf-8", "replace")
+                self._blocks.append(ToolUse(opened.call_id, opened.name, arguments))
+            case "thinking" | "redacted_thinking":
+                self._blocks.append(Thinking(words, tuple(state)))
