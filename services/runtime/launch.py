@@ -2,7 +2,7 @@
 
 The tree of errors that a user sees as one line::
 
-    StartError                  what was asked for cannot be done: exit 1
+    StartError, RouterError     what was asked for cannot be done: exit 1
     OSError                     an address or a file cannot be used: exit 1
     ConfigError                 the configuration is unusable: exit 2
 """
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from services.runtime.config import ConfigError
+from services.domain.errors import RouterError
+from services.runtime import log
+from services.runtime.sources import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -29,19 +31,35 @@ class StartError(Exception):
 
 
 def run(main: Callable[[], Coroutine[None, None, None]]) -> int:
-    """Return the exit code of ``main``; the line about a failure goes to standard error."""
-    try:
+    """Return the exit code of a coroutine that was run to its end on uvloop."""
+
+    def work() -> int:
         uvloop.run(main())
+        return EXIT_OK
+
+    return guarded(work)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Return what ``work`` returns, else the exit code of the failure that was written as a line.
+
+    A fault of our own is one line too; its traceback is logged where the level is ``debug``.
+    """
+    try:
+        return work()
     except ConfigError as error:
         return complain(str(error), EXIT_USAGE)
-    except (StartError, OSError) as error:
+    except (StartError, RouterError, OSError) as error:
         return complain(str(error), EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_FAILED
-    return EXIT_OK
+    except Exception as error:  # noqa: BLE001 - the outermost frame: users get no traceback
+        log.get_logger("launch").debug("internal_fault", exc_info=True)
+        hint = "POINTSMAN_LOG__LEVEL=debug shows where"
+        return complain(f"internal fault: {type(error).__name__}: {error}; {hint}", EXIT_FAILED)
 
 
 def complain(message: str, code: int) -> int:
     """Write one line about a failure and return the exit code that goes with it."""
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.stderr.write(f"error: {log.masked(' '.join(message.split()))}\n")
     return code

@@ -1,0 +1,45 @@
+"""Checks and shows the configuration."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from services.cli import output
+from services.embedded.settings import Settings
+from services.runtime.catalog import load_catalog
+from services.runtime.config import read_document
+from services.runtime.providers import providers_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def check(file: Path | None) -> None:
+    """Print that the configuration can be used.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    document = read_document(file)
+    settings = document.section(Settings)
+    providers_of(settings)
+    catalog = load_catalog(settings.catalog, document.base)
+    source = document.file or "no file, defaults and environment"
+    print(f"ok: {source} ({len(catalog.models)} models, catalog {catalog.version})")
+
+
+def show(file: Path | None, *, with_origin: bool, as_json: bool) -> None:
+    """Print every effective setting.
+
+    Raises:
+        ConfigError: the configuration cannot be used.
+    """
+    document = read_document(file)
+    entries = document.entries(document.section(Settings))
+    if as_json:
+        output.as_json_text([{"key": e.key, "value": e.value, "origin": e.origin} for e in entries])
+        return
+    for entry in entries:
+        origin = f"  # {entry.origin}" if with_origin else ""
+        print(f"{entry.key} = {json.dumps(entry.value, ensure_ascii=False)}{origin}")

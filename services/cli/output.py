@@ -1,0 +1,57 @@
+"""Prints results: JSON where asked, a table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def as_json_text(value: object) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def facts(values: Mapping[str, object], *, as_json: bool) -> None:
+    """Print one thing's facts."""
+    if as_json:
+        as_json_text(dict(values))
+        return
+    for name, value in values.items():
+        print(f"{name}: {_plain(value)}")
+
+
+def rows(table: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+    """Print things of one kind; their keys are the columns."""
+    if as_json:
+        as_json_text([dict(row) for row in table])
+    elif not table:
+        print("none")
+    elif sys.stdout.isatty():
+        _rich(table)
+    else:
+        for row in table:
+            print("\t".join(_plain(value) for value in row.values()))
+
+
+def _rich(table: Sequence[Mapping[str, object]]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    drawn = Table(*table[0])
+    for row in table:
+        drawn.add_row(*(escape(_plain(value)) for value in row.values()))
+    Console().print(drawn)
+
+
+def _plain(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+    return str(value)

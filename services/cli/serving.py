@@ -1,0 +1,35 @@
+"""Serves the product: all of it, or one part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def serve(part: str, file: Path | None) -> int:
+    """Run ``part``, everything where it is empty, and return the exit code.
+
+    Only what is served is imported, so that an image needs no more than that.
+    """
+    match part:
+        case "gateway":
+            from services.embedded import apart
+
+            return apart.main(file)
+        case "credentials":
+            from services.credentials.build import build as build_credentials
+            from services.credentials.settings import CredentialsSettings
+            from services.runtime import parts
+
+            return parts.main(part, CredentialsSettings, build_credentials, file)
+        case "dispatch":
+            from services.dispatch.build import build as build_dispatch
+            from services.dispatch.settings import DispatchSettings
+            from services.runtime import parts
+
+            return parts.main(part, DispatchSettings, build_dispatch, file)
+    from services.embedded import host
+
+    return host.main(file)

@@ -1,0 +1,47 @@
+"""Runs the gateway alone; the services are reached at their targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gateway.build
+from gateway.settings import GatewaySettings, RoutingSettings
+from services.runtime import launch, log
+from services.runtime.catalog import load_catalog
+from services.runtime.clock import SystemClock
+from services.runtime.config import read_document
+from services.runtime.edge import EdgeOptions, serve_edge
+from services.runtime.parts import TABLES_OF_PARTS, Peers
+from services.runtime.settings import CommonSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENVELOPE_BYTES = 1024 * 1024
+"""What a message may hold besides the body of a request."""
+
+
+def main(file: Path | None = None) -> int:
+    """Run the gateway until it is asked to stop and return the exit code."""
+
+    async def run() -> None:
+        document = read_document(file)
+        common = document.section(CommonSettings, without=TABLES_OF_PARTS)
+        own = document.section(GatewaySettings, "gateway")
+        log.configure(common.log.level, common.log.format)
+        peers = Peers(document, "gateway", {"dispatch": own.max_body_bytes + ENVELOPE_BYTES})
+        edge = gateway.build.build(
+            own,
+            document.section(RoutingSettings, "routing"),
+            common,
+            catalog=load_catalog(common.catalog, document.base),
+            clock=SystemClock(),
+            channel_to=peers.channel,
+        )
+        options = EdgeOptions(own.ops_listen, own.lame_duck_seconds, own.drain_seconds)
+        try:
+            await serve_edge(edge, options)
+        finally:
+            await peers.aclose()
+
+    return launch.run(run)

@@ -1,0 +1,148 @@
+"""Runs the whole product in one process: services called directly, the gateway on top."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import gateway.build
+import services.credentials.build
+import services.dispatch.build
+from gateway.settings import is_loopback
+from services.embedded import welcome
+from services.embedded.sandbox import catalog as sandbox_catalog
+from services.embedded.sandbox.server import Sandbox
+from services.embedded.settings import Settings
+from services.runtime import host, launch, log, parts
+from services.runtime.catalog import load_catalog
+from services.runtime.clock import SystemClock
+from services.runtime.config import read_document
+from services.runtime.edge import EdgeOptions, Listening, serve_edge
+from services.runtime.providers import BASE_URLS, providers_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from services.domain.catalog import Catalog
+    from services.runtime.channel import Channel, ChannelTo
+    from services.runtime.config import Document
+    from services.runtime.host import Bundle
+    from services.runtime.inprocess import InProcessServer
+
+DRAIN_S = 10.0
+LAME_DUCK_S = 0.0
+"""Where the configuration says nothing: nobody balances load over a laptop."""
+
+
+def main(file: Path | None = None) -> int:
+    """Run everything until it is asked to stop and return the exit code."""
+
+    async def run() -> None:
+        document = read_document(file)
+        settings = document.section(Settings)
+        providers_of(settings)
+        log.configure(settings.log.level, settings.log.format)
+        await run_embedded(document, settings)
+
+    return launch.run(run)
+
+
+async def run_embedded(document: Document, settings: Settings) -> None:
+    """Run everything until SIGTERM or SIGINT.
+
+    Raises:
+        ConfigError: the configuration is unusable.
+        OSError: an address cannot be bound.
+        StartError: a store cannot be used.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        extra: list[dict[str, object]] = []
+        is_sandboxed = wants_sandbox(settings)
+        if is_sandboxed:
+            sandbox = Sandbox()
+            stack.push_async_callback(sandbox.aclose)
+            await sandbox.start()
+            added = sandbox_catalog.providers(sandbox.url)
+            settings = settings.model_copy(update={"providers": {**settings.providers, **added}})
+            extra.append(dict(sandbox_catalog.document()))
+        catalog = load_catalog(settings.catalog, document.base, extra)
+        stage = Stage(settings, catalog)
+
+        async def announce(listening: Listening) -> None:
+            welcome.write(
+                settings,
+                catalog,
+                listening,
+                first_key=stage.edge.first_key,
+                is_sandboxed=is_sandboxed,
+            )
+
+        await serve_edge(
+            stage.edge,
+            edge_options(settings),
+            bundles=stage.bundles,
+            sockets=[
+                (bundle, parts.server_options(bundle.short_name, own))
+                for bundle, own in zip(stage.bundles, stage.settings, strict=True)
+                if own.listen
+            ],
+            announce=announce,
+        )
+
+
+class Stage:
+    """All parts, built and joined by in-process channels; nothing runs yet."""
+
+    def __init__(self, settings: Settings, catalog: Catalog) -> None:
+        self._servers: dict[str, InProcessServer] = {}
+        clock = SystemClock()
+        self.settings = (settings.services.credentials, settings.services.dispatch)
+        credentials = services.credentials.build.build(
+            settings.services.credentials,
+            settings,
+            catalog=catalog,
+            clock=clock,
+            channel_to=self._channels("credentials"),
+        )
+        self._servers["credentials"] = host.in_process(credentials)
+        dispatch = services.dispatch.build.build(
+            settings.services.dispatch,
+            settings,
+            catalog=catalog,
+            clock=clock,
+            channel_to=self._channels("dispatch"),
+        )
+        self._servers["dispatch"] = host.in_process(dispatch)
+        self.bundles: tuple[Bundle, ...] = (credentials, dispatch)
+        self.edge = gateway.build.build(
+            settings.gateway,
+            settings.routing,
+            settings,
+            catalog=catalog,
+            clock=clock,
+            channel_to=self._channels("gateway"),
+        )
+
+    def _channels(self, caller: str) -> ChannelTo:
+        def channel_to(name: str) -> Channel:
+            return self._servers[name].channel(caller)
+
+        return channel_to
+
+
+def wants_sandbox(settings: Settings) -> bool:
+    """Return whether nothing can serve and only this machine could ask."""
+    has_key = any(p.api_key.get_secret_value() for p in settings.providers.values())
+    has_custom = any(name not in BASE_URLS for name in settings.providers)
+    is_configured = has_key or has_custom or bool(settings.credentials)
+    return is_loopback(settings.gateway.listen) and not is_configured
+
+
+def edge_options(settings: Settings) -> EdgeOptions:
+    """Return how the process listens and drains."""
+    own, named = settings.gateway, settings.gateway.model_fields_set
+    return EdgeOptions(
+        ops_listen=own.ops_listen,
+        lame_duck_s=own.lame_duck_seconds if "lame_duck_seconds" in named else LAME_DUCK_S,
+        drain_s=own.drain_seconds if "drain_seconds" in named else DRAIN_S,
+    )
