@@ -26,8 +26,9 @@ def _run(arguments: list[str]) -> int:
     try:
         code = command.main(arguments or ["--help"], prog_name="pointsman", standalone_mode=False)
     except TyperException as error:
+        said = error.format_message().rstrip(".")
         hint = "`pointsman --help` shows what there is"
-        return launch.complain(f"{error.format_message().rstrip(".")}; {hint}", launch.EXIT_USAGE)
+        return launch.complain(f"{said}; {hint}", launch.EXIT_USAGE)
     except Abort:
         return launch.EXIT_FAILED
     return code if isinstance(code, int) else launch.EXIT_OK
