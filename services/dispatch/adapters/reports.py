@@ -1,0 +1,95 @@
+"""Reports on their way to the credentials service: batched, bounded, off every answer's path."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING
+
+import grpc
+from pointsman.credentials.v1 import credentials_pb2 as pb
+from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
+from prometheus_client import Counter
+
+from services.dispatch.codec import peers
+from services.domain.errors import PeerError
+from services.runtime import status
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from services.dispatch.model.access import Report
+    from services.runtime.channel import Channel
+
+BATCH_DELAY_S = 0.03
+"""Time that a report waits for company; headers are to arrive within 50 ms."""
+RETRY_DELAY_S = 0.5
+MAX_BATCH = 256
+MAX_QUEUED = 1024
+"""Above this, signs of life and headers of successes are dropped; nothing else ever is."""
+SEND_TIMEOUT_S = 1.0
+CLOSE_TIMEOUT_S = 2.0
+
+DROPPED = Counter("pointsman_attempt_reports_dropped_total", "Reports dropped under pressure")
+
+_log = get_logger("dispatch")
+
+
+class ReportQueue:
+    """Sends reports in order, in batches; a batch that is not taken is sent again."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._stub = rpc.CredentialsServiceStub(channel)
+        self._queue: deque[Report] = deque()
+        self._has_news = asyncio.Event()
+        self._sender: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._sender = asyncio.get_running_loop().create_task(self._send_for_ever())
+
+    def put(self, report: Report) -> None:
+        """Queue a report; never waits."""
+        if len(self._queue) >= MAX_QUEUED and report.is_droppable:
+            DROPPED.inc()
+            return
+        self._queue.append(report)
+        self._has_news.set()
+
+    async def aclose(self) -> None:
+        """Stop, and send what is left for at most 2 s."""
+        sender, self._sender = self._sender, None
+        if sender is not None:
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sender
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                while self._queue and await self._send_batch():
+                    pass
+        if self._queue:
+            _log.warning("attempt_reports_lost", count=len(self._queue))
+
+    async def _send_for_ever(self) -> None:
+        while True:
+            await self._has_news.wait()
+            await asyncio.sleep(BATCH_DELAY_S)
+            self._has_news.clear()
+            while self._queue:
+                if not await self._send_batch():
+                    await asyncio.sleep(RETRY_DELAY_S)
+
+    async def _send_batch(self) -> bool:
+        """Return whether the oldest reports were taken, or refused for good."""
+        batch = [self._queue[i] for i in range(min(MAX_BATCH, len(self._queue)))]
+        request = pb.ReportAttemptRequest(reports=[peers.report_message(row) for row in batch])
+        try:
+            await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
+        except grpc.aio.AioRpcError as failure:
+            error = status.error_of(failure)
+            if isinstance(error, PeerError):
+                return False
+            _log.warning("attempt_reports_refused", count=len(batch), reason=error.reason.value)
+        for _ in batch:
+            self._queue.popleft()
+        return True

@@ -1,0 +1,107 @@
+"""Puts dispatch together; the same for the embedded shape and apart."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
+
+from services.dispatch.adapters.http import HttpUpstream
+from services.dispatch.adapters.reports import ReportQueue
+from services.dispatch.adapters.secrets import CredentialsClient
+from services.dispatch.ports import Endpoint
+from services.dispatch.server import Dispatch
+from services.dispatch.server.target import Stage
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.runtime.host import Bundle
+from services.runtime.providers import providers_of
+
+if TYPE_CHECKING:
+    from services.dispatch.settings import DispatchSettings
+    from services.domain.catalog import Catalog
+    from services.runtime.channel import ChannelTo
+    from services.runtime.clock import Clock
+    from services.runtime.providers import Provider
+    from services.runtime.settings import CommonSettings
+
+FULL_NAME = "pointsman.dispatch.v1.DispatchService"
+MESSAGE_SLACK_BYTES = 1024 * 1024
+"""Room for everything in a request beside its body."""
+
+_VENDORS = {
+    "anthropic": WireFamily.ANTHROPIC,
+    "openai": WireFamily.OPENAI_CHAT,
+    "google": WireFamily.GEMINI,
+}
+
+
+def build(
+    settings: DispatchSettings,
+    common: CommonSettings,
+    *,
+    catalog: Catalog,
+    clock: Clock,
+    channel_to: ChannelTo,
+) -> Bundle:
+    """Return the service, not yet started; does no I/O.
+
+    Raises:
+        ConfigError: a provider is configured by halves.
+    """
+    endpoints = {
+        provider.name: _endpoint(provider, settings) for provider in providers_of(common).values()
+    }
+    channel = channel_to("credentials")
+    reports = ReportQueue(channel)
+    upstream = HttpUpstream()
+    stage = Stage(
+        catalog=catalog,
+        endpoints=endpoints,
+        credentials=CredentialsClient(channel, reports, clock),
+        upstream=upstream,
+        clock=clock,
+        codec_of=codec_for,
+        limits=settings.limits(),
+    )
+    jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
+    servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))
+
+    async def start() -> None:
+        await asyncio.to_thread(upstream.prepare)
+        reports.start()
+
+    async def aclose() -> None:
+        await upstream.aclose()
+        await reports.aclose()
+
+    return Bundle(
+        full_name=FULL_NAME,
+        attach=lambda server: rpc.add_DispatchServiceServicer_to_server(servicer, server),
+        start=start,
+        aclose=aclose,
+        allowed_callers={
+            f"/{FULL_NAME}/Dispatch": frozenset({"gateway", "handover"}),
+            f"/{FULL_NAME}/CountTokens": frozenset({"gateway", "handover"}),
+        },
+        secret_methods=frozenset({f"/{FULL_NAME}/Dispatch"}),
+        max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
+        info=lambda: {"catalog_version": catalog.version},
+    )
+
+
+def _endpoint(provider: Provider, settings: DispatchSettings) -> Endpoint:
+    is_openai = provider.name == "openai"
+    return Endpoint(
+        name=provider.name,
+        family=provider.family,
+        base_url=provider.base_url,
+        is_vendor=_VENDORS.get(provider.name) is provider.family,
+        header_timeout_s=(
+            settings.openai_response_header_timeout_seconds
+            if is_openai
+            else settings.response_header_timeout_seconds
+        ),
+    )

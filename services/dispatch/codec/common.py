@@ -1,0 +1,189 @@
+"""Values that several messages share: bindings, grants, attributions, times, headers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf import duration_pb2, timestamp_pb2
+from pointsman.common.v1 import binding_pb2, grant_pb2, header_pb2
+
+from services.dispatch.codec import enums as tables
+from services.dispatch.model.access import Attribution, Grant
+from services.dispatch.model.enums import CredentialBucket
+from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sealed
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import CredentialKind, CredentialOwner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pointsman.common.v1 import action_pb2, eligibility_pb2
+
+    from services.dispatch.model.plan import HeaderPairs
+
+_NANOS = 1_000_000_000
+
+
+def text(value: str, field: str) -> str:
+    """Return a required text.
+
+    Raises:
+        InvalidRequestError: it is empty.
+    """
+    if not value:
+        raise InvalidRequestError.of(field, "must not be empty")
+    return value
+
+
+def duration(seconds: float | None) -> duration_pb2.Duration | None:
+    """Return a duration; None stays absent."""
+    if seconds is None:
+        return None
+    nanos = round(max(0.0, seconds) * _NANOS)
+    return duration_pb2.Duration(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
+
+
+def seconds_of(value: duration_pb2.Duration) -> float:
+    """Return a duration in seconds."""
+    return value.seconds + value.nanos / _NANOS
+
+
+def timestamp(unix_s: float | None) -> timestamp_pb2.Timestamp | None:
+    """Return an instant; None stays absent."""
+    if unix_s is None:
+        return None
+    nanos = round(unix_s * _NANOS)
+    return timestamp_pb2.Timestamp(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
+
+
+def header_fields(pairs: HeaderPairs) -> list[header_pb2.HeaderField]:
+    """Return headers as messages."""
+    return [header_pb2.HeaderField(name=name, value=value) for name, value in pairs]
+
+
+def header_pairs(fields: Iterable[header_pb2.HeaderField]) -> HeaderPairs:
+    """Return headers as pairs."""
+    return tuple((field.name, field.value) for field in fields)
+
+
+def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:
+    """Return a binding whose model and provider are named.
+
+    Raises:
+        InvalidRequestError: one of them is not.
+    """
+    return BindingRef(
+        model_id=text(message.model_id, f"{field}.model_id"),
+        provider=text(message.provider, f"{field}.provider"),
+        upstream_id=message.upstream_id,
+        binding_index=message.binding_index,
+    )
+
+
+def binding_message(ref: BindingRef) -> binding_pb2.BindingRef:
+    """Return a binding as a message."""
+    return binding_pb2.BindingRef(
+        model_id=ref.model_id,
+        provider=ref.provider,
+        upstream_id=ref.upstream_id,
+        binding_index=ref.binding_index,
+    )
+
+
+def attribution(message: grant_pb2.CredentialAttribution) -> Attribution:
+    """Return an attribution; unknown values become those that the contract names for them."""
+    return Attribution(
+        fingerprint=message.fingerprint,
+        kind=tables.CREDENTIAL_KIND.get(message.kind) or CredentialKind.API_KEY,
+        owner=tables.OWNER.get(message.owner) or CredentialOwner.OPERATOR,
+        bucket=tables.BUCKET.get(message.bucket) or CredentialBucket.WARNED,
+        is_subscription_served=message.is_subscription_served,
+    )
+
+
+def attribution_message(value: Attribution | None) -> grant_pb2.CredentialAttribution | None:
+    """Return an attribution as a message; None stays absent."""
+    if value is None:
+        return None
+    return grant_pb2.CredentialAttribution(
+        fingerprint=value.fingerprint,
+        kind=tables.CREDENTIAL_KIND.name(value.kind),
+        owner=tables.OWNER.name(value.owner),
+        bucket=tables.BUCKET.name(value.bucket),
+        is_subscription_served=value.is_subscription_served,
+    )
+
+
+def grant(message: grant_pb2.CredentialGrant, field: str) -> Grant:
+    """Return a grant.
+
+    Raises:
+        InvalidRequestError: it has no id or no binding.
+    """
+    return Grant(
+        grant_id=text(message.grant_id, f"{field}.grant_id"),
+        binding=binding_ref(message.binding, f"{field}.binding"),
+        attribution=attribution(message.attribution),
+        credential_id=message.credential_id,
+        credential_version=message.credential_version,
+        secret_cache_key=message.secret_cache_key,
+        presented_hash=message.presented_hash,
+    )
+
+
+def action(message: action_pb2.ActionContext, field: str) -> ActionRef:
+    """Return the action.
+
+    Raises:
+        InvalidRequestError: its id or installation is missing.
+    """
+    return ActionRef(
+        action_id=text(message.action_id, f"{field}.action_id"),
+        installation_id=text(message.installation_id, f"{field}.installation_id"),
+        session_key=message.session_key,
+        sealed=Sealed(message.SerializeToString()),
+    )
+
+
+def eligibility(
+    message: eligibility_pb2.EligibilityRecord, installation_id: str, field: str
+) -> Eligibility:
+    """Return what may serve.
+
+    Raises:
+        InvalidRequestError: the record belongs to another installation.
+    """
+    if message.installation_id != installation_id:
+        raise InvalidRequestError.of(
+            f"{field}.installation_id", "must be the installation of the action"
+        )
+    providers = None
+    if message.HasField("enabled_providers"):
+        providers = frozenset(row.provider for row in message.enabled_providers.providers)
+    hard = (
+        *message.excluded_models,
+        *message.safety_excluded_models,
+        *message.requirement_excluded_models,
+    )
+    return Eligibility(
+        installation_id=installation_id,
+        providers=providers,
+        excluded_providers=frozenset(row.provider for row in message.excluded_providers),
+        excluded_models=frozenset(row.model_id for row in hard),
+        excluded_bindings=frozenset(
+            (row.model_id, row.provider) for row in message.excluded_bindings
+        ),
+        is_gateway_exclusive=message.is_gateway_exclusive,
+        gateway_models=_gateway_models(message.gateway_aliases),
+        sealed=Sealed(message.SerializeToString()),
+    )
+
+
+def _gateway_models(
+    rows: Sequence[eligibility_pb2.GatewayAliases],
+) -> dict[str, frozenset[str]]:
+    models: dict[str, frozenset[str]] = {}
+    for row in rows:
+        known = models.get(row.provider, frozenset())
+        models[row.provider] = known | frozenset(row.upstream_id_by_model)
+    return models

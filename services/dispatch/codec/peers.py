@@ -1,0 +1,109 @@
+"""Messages to and from the credentials service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import action_pb2, eligibility_pb2
+from pointsman.credentials.v1 import credentials_pb2 as pb
+
+from services.dispatch.codec import common
+from services.dispatch.codec import enums as tables
+from services.dispatch.model.access import (
+    Access,
+    Auth,
+    CredentialDenied,
+    Ended,
+    HeadersSeen,
+    StillAlive,
+)
+from services.dispatch.policy.mask import masked_body
+from services.domain.vocab import FailureClass
+
+if TYPE_CHECKING:
+    from services.dispatch.model.access import Report, SecretQuery
+
+
+def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
+    """Return the question for key material: of a grant, else of a selection to make now."""
+    action = action_pb2.ActionContext.FromString(query.action.sealed)
+    if query.grant is not None:
+        return pb.AcquireSecretRequest(action=action, grant_id=query.grant.grant_id)
+    record = None
+    if query.eligibility is not None:
+        record = eligibility_pb2.EligibilityRecord.FromString(query.eligibility.sealed)
+    selection = pb.SecretSelection(
+        idempotency_key=query.idempotency_key,
+        binding=common.binding_message(query.binding),
+        purpose=tables.PURPOSE.name(query.purpose),
+        eligibility=record,
+        tried=query.tried,
+    )
+    return pb.AcquireSecretRequest(action=action, selection=selection)
+
+
+def access_of(message: pb.AcquireSecretResponse) -> Access:
+    """Return what an answer lets an attempt do.
+
+    Raises:
+        CredentialDenied: the form of authentication is not known; nothing may be sent under it.
+        InvalidRequestError: the answer lacks its grant.
+    """
+    auth = message.auth
+    scheme = tables.AUTH_SCHEME.get(auth.scheme)
+    if scheme is None:
+        raise CredentialDenied(
+            FailureClass.CREDENTIALS_DISABLED, "the credential's form of authentication is unknown"
+        )
+    return Access(
+        grant=common.grant(message.grant, "grant"),
+        auth=Auth(
+            scheme=scheme,
+            secret=auth.value_secret,
+            account_id=auth.account_id,
+            header_name=auth.header_name,
+            headers=tuple((row.name, row.value_secret) for row in auth.headers),
+        ),
+        base_url=message.endpoint.base_url,
+    )
+
+
+def report_message(report: Report) -> pb.AttemptReport:
+    """Return one report."""
+    grant = report.grant
+    message = pb.AttemptReport(
+        grant_id=grant.grant_id,
+        action_id=report.action_id,
+        attempt_number=report.attempt_number,
+        sequence_number=report.sequence_number,
+        credential_id=grant.credential_id,
+        credential_version=grant.credential_version,
+        presented_hash=grant.presented_hash,
+        binding=common.binding_message(grant.binding),
+        send_time=common.timestamp(report.send_unix_s),
+    )
+    match report.event:
+        case HeadersSeen(status, headers, receive_unix_s):
+            message.headers.CopyFrom(
+                pb.AttemptHeaders(
+                    http_status=status,
+                    headers=common.header_fields(headers),
+                    receive_time=common.timestamp(receive_unix_s),
+                )
+            )
+        case StillAlive(last_byte_unix_s):
+            alive = pb.AttemptAlive(last_byte_time=common.timestamp(last_byte_unix_s))
+            message.alive.CopyFrom(alive)
+        case Ended():
+            message.ended.CopyFrom(_ended(report.event))
+    return message
+
+
+def _ended(event: Ended) -> pb.AttemptEnded:
+    return pb.AttemptEnded(
+        kind=tables.END_KIND.name(event.kind),
+        http_status=event.http_status,
+        error_body=masked_body(event.error_body),
+        is_model_not_found=event.is_model_not_found,
+        end_time=common.timestamp(event.end_unix_s),
+    )

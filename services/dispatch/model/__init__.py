@@ -1,0 +1,1 @@
+"""Frozen values of dispatch: what is asked, what may authenticate, what came of an attempt."""

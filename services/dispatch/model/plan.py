@@ -1,0 +1,139 @@
+"""What dispatch is asked: the action, its body, what may serve it, what to try in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NewType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.dispatch.model.access import Grant, Presented
+    from services.dispatch.model.enums import AttemptKind
+    from services.domain.vocab import WireFamily
+
+HeaderPairs = tuple[tuple[str, str], ...]
+"""HTTP headers in order, names in lower case, repeats kept."""
+
+Sealed = NewType("Sealed", bytes)
+"""A message of the contract that only passes through on its way to a peer."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindingRef:
+    """One model at one provider; an empty ``upstream_id`` means the catalog's."""
+
+    model_id: str
+    provider: str
+    upstream_id: str = ""
+    binding_index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBinding:
+    """One binding of a plan; a ``family`` of None is the provider's own."""
+
+    ref: BindingRef
+    family: WireFamily | None = None
+    context_window_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRef:
+    """The action that a call belongs to."""
+
+    action_id: str
+    installation_id: str
+    session_key: bytes = b""
+    sealed: Sealed = Sealed(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """What may serve an action; ``providers`` of None restricts none."""
+
+    installation_id: str
+    providers: frozenset[str] | None = None
+    excluded_providers: frozenset[str] = frozenset()
+    excluded_models: frozenset[str] = frozenset()
+    """The union of all hard layers."""
+    excluded_bindings: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of model and provider."""
+    is_gateway_exclusive: bool = False
+    gateway_models: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Models that the tenant's own endpoints alias, by provider."""
+    sealed: Sealed = Sealed(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits on one walk. Times in seconds."""
+
+    max_attempts: int = 6
+    """Rotations are not counted."""
+    same_binding_retries: int = 2
+    same_binding_s: float = 10.0
+    pre_commit_s: float = 120.0
+    max_throttle_wait_s: float = 10.0
+    max_throttle_waits: int = 2
+    """Over the whole walk; at most one per binding."""
+    backoff_base_s: float = 0.25
+    throttle_backoff_s: tuple[float, ...] = (0.5, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to try, in which order. ``bindings`` starts at the one to try first."""
+
+    bindings: tuple[PlannedBinding, ...]
+    start_index: int
+    """Place of the first binding in the caller's list."""
+    planned_provider: str
+    """Provider of the first binding of the caller's list."""
+    budget: Budget
+    grant: Grant | None = None
+    presented: tuple[Presented, ...] = ()
+    first_attempt_number: int = 1
+    affinity_key: str = ""
+    is_throttle_wait_enabled: bool = False
+    is_model_switched: bool = False
+    is_user_forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One request for an answer."""
+
+    action: ActionRef
+    family: WireFamily
+    """The client's dialect, which ``body`` is written in."""
+    body: bytes = field(repr=False)
+    eligibility: Eligibility
+    plan: Plan
+    kind: AttemptKind
+    estimated_input_tokens: int = 0
+    relayed_headers: HeaderPairs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CountOrder:
+    """One request for a token count; without a binding only an estimate is wanted."""
+
+    action: ActionRef
+    family: WireFamily
+    body: bytes = field(repr=False)
+    binding: PlannedBinding | None = None
+    eligibility: Eligibility | None = None
+    grant: Grant | None = None
+    relayed_headers: HeaderPairs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListOrder:
+    """One request for a page of a provider's own model list."""
+
+    installation_id: str
+    provider: str
+    page_size: int
+    after: str = ""
+    """Upstream id after which the page begins; empty: at the start."""

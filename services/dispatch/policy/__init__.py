@@ -1,0 +1,1 @@
+"""Pure decisions of dispatch: classes of failures, the next step, permissions, headers."""

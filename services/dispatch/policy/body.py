@@ -1,0 +1,125 @@
+"""Builds the body of each attempt anew from what the client sent."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+import orjson
+
+from services.domain.catalog import ModelFacts
+from services.domain.errors import InvalidRequestError, Reason, RouterError
+from services.domain.wire.model import Target, WireError
+from services.domain.wire.reading import dump
+from services.domain.wire.scanner import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.dispatch.model.plan import BindingRef
+    from services.domain.catalog import Binding, Catalog
+    from services.domain.vocab import WireFamily
+    from services.domain.wire.contract import Codec
+    from services.domain.wire.model import EncodedRequest, Request
+
+    CodecOf: TypeAlias = Callable[[WireFamily], Codec]
+
+
+class ClientBody:
+    """One client body; read at most once, however many targets it is built for."""
+
+    def __init__(self, family: WireFamily, body: bytes, codec_of: CodecOf) -> None:
+        self.family = family
+        self._body = body
+        self._codec_of = codec_of
+        self._request: Request | None = None
+
+    @property
+    def request(self) -> Request:
+        """The canonical form.
+
+        Raises:
+            InvalidRequestError: the body is not readable in its dialect.
+        """
+        if self._request is None:
+            try:
+                self._request = self._codec_of(self.family).decode_request(self._body)
+            except WireError as error:
+                path = f"body.body.{error.path}" if error.path else "body.body"
+                raise InvalidRequestError.of(path, error.message) from None
+        return self._request
+
+    def build(self, target: Target) -> EncodedRequest:
+        """Return the body for ``target``: spliced in the client's own dialect, else encoded.
+
+        Raises:
+            InvalidRequestError: the body is not readable in its dialect.
+            UnbuildableError: the target cannot express the request.
+            RouterError: TARGET_MISMATCH; the built body does not name the target's model.
+        """
+        codec = self._codec_of(target.family)
+        if target.family is self.family:
+            encoded = codec.splice_request(self._body, self.request, target)
+        else:
+            encoded = codec.encode_request(self.request, target)
+        if not names_model(encoded.body, target.upstream_id):
+            raise RouterError(
+                Reason.TARGET_MISMATCH,
+                f"the body built for {target.model_id} at {target.provider} names another model",
+                metadata={"model": target.model_id, "provider": target.provider},
+            )
+        return encoded
+
+
+def names_model(body: bytes, upstream_id: str) -> bool:
+    """Return whether a member ``model`` of the body has that value."""
+    wanted = re.escape(orjson.dumps(upstream_id))
+    return bool(upstream_id) and re.search(rb'"model"\s*:\s*' + wanted, body) is not None
+
+
+def catalog_binding(catalog: Catalog, ref: BindingRef) -> Binding | None:
+    """Return the catalog's row of a binding: by provider, and by place where there are several."""
+    model = catalog.models.get(ref.model_id)
+    rows = [row for row in model.bindings if row.provider == ref.provider] if model else []
+    return next((row for row in rows if row.index == ref.binding_index), rows[0] if rows else None)
+
+
+def target_of(
+    catalog: Catalog,
+    ref: BindingRef,
+    family: WireFamily,
+    *,
+    granted_upstream_id: str = "",
+    is_vendor: bool = False,
+    is_model_switched: bool = False,
+    affinity_key: str = "",
+) -> Target:
+    """Return where a body goes, with the catalog's facts; those of an unknown model are mild.
+
+    The name at the granted endpoint wins over the planned one, and that over the catalog's.
+    """
+    model = catalog.models.get(ref.model_id)
+    row = catalog_binding(catalog, ref)
+    upstream_id = granted_upstream_id or ref.upstream_id or (row.upstream_id if row else "")
+    return Target(
+        family=family,
+        provider=ref.provider,
+        model_id=ref.model_id,
+        upstream_id=upstream_id or ref.model_id,
+        facts=model.facts if model else ModelFacts(),
+        max_output_tokens=row.max_output_tokens if row else None,
+        is_vendor=is_vendor,
+        is_model_switched=is_model_switched,
+        affinity_key=affinity_key,
+    )
+
+
+_COUNTED = frozenset({"messages", "model", "system", "thinking", "tool_choice", "tools"})
+"""What a Messages provider accepts in a question for a count."""
+
+
+def count_body(body: bytes) -> bytes:
+    """Return a Messages body with only the members that count; each keeps its bytes."""
+    members = scan(body, {}).root.items
+    kept = [f"{dump(node.key).decode()}:{node.source}" for node in members if node.key in _COUNTED]
+    return ("{" + ",".join(kept) + "}").encode()

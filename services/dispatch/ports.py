@@ -1,0 +1,91 @@
+"""What dispatch needs from outside: providers, and the credentials service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from services.dispatch.model.access import Access, Report, SecretQuery
+    from services.dispatch.model.plan import HeaderPairs
+    from services.domain.vocab import WireFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One configured provider."""
+
+    name: str
+    family: WireFamily
+    base_url: str
+    is_vendor: bool
+    """Whether it is the family's own vendor."""
+    header_timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRequest:
+    """One HTTP request to a provider; an empty ``body`` makes it a GET."""
+
+    provider: str
+    url: str
+    headers: HeaderPairs = field(repr=False)
+    body: bytes = field(default=b"", repr=False)
+    header_timeout_s: float = 30.0
+
+
+class UpstreamAnswer(Protocol):
+    """An answer whose headers came."""
+
+    @property
+    def http_status(self) -> int:
+        """Return the status."""
+        ...
+
+    @property
+    def headers(self) -> HeaderPairs:
+        """Return all headers, names in lower case."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Return the body's bytes as the socket gives them, decoded from any content encoding.
+
+        Raises:
+            AttemptFault: the body broke off, as STREAM_INCOMPLETE, or is unreadable, as
+                BAD_RESPONSE.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Give the connection back when the body was read to its end, else close the socket."""
+        ...
+
+
+class Upstream(Protocol):
+    """Sends requests to providers."""
+
+    async def open(self, request: UpstreamRequest) -> UpstreamAnswer:
+        """Return the answer as soon as its headers are there.
+
+        Raises:
+            AttemptFault: TRANSPORT or HEADER_TIMEOUT.
+        """
+        ...
+
+
+class Credentials(Protocol):
+    """Gives key material and hears what came of its use."""
+
+    async def acquire(self, query: SecretQuery) -> Access:
+        """Return what lets an attempt authenticate.
+
+        Raises:
+            CredentialDenied: none can be had, or the service does not answer and none is held.
+        """
+        ...
+
+    def report(self, report: Report) -> None:
+        """Queue a report; never waits."""
+        ...

@@ -1,0 +1,62 @@
+"""Serves DispatchService: decode, run, encode."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from pointsman.dispatch.v1 import dispatch_pb2 as pb
+from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
+
+from services.dispatch.codec import parts, requests
+from services.dispatch.server import auxiliary
+from services.dispatch.server.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    import grpc
+
+    from services.dispatch.model.plan import Budget
+    from services.dispatch.server.target import Stage
+
+
+class Dispatch(rpc.DispatchServiceServicer):
+    """Serves DispatchService; ``jitter`` returns a number in [-1, 1]."""
+
+    def __init__(self, stage: Stage, budget: Budget, *, jitter: Callable[[], float]) -> None:
+        self._stage = stage
+        self._budget = budget
+        self._jitter = jitter
+
+    async def Dispatch(  # noqa: N802 - name fixed by the proto
+        self,
+        request: pb.DispatchRequest,
+        context: grpc.aio.ServicerContext[pb.DispatchRequest, pb.DispatchResponse],
+    ) -> AsyncIterator[pb.DispatchResponse]:
+        """Walk the plan and stream one answer."""
+        order = requests.order_of(request, self._budget)
+        walk = Walk(self._stage, order, jitter=self._jitter, time_left_s=context.time_remaining)
+        async with contextlib.aclosing(walk.parts()) as answer:
+            async for part in answer:
+                yield parts.message_of(part)
+
+    async def CountTokens(  # noqa: N802 - name fixed by the proto
+        self,
+        request: pb.CountTokensRequest,
+        context: grpc.aio.ServicerContext[pb.CountTokensRequest, pb.CountTokensResponse],
+    ) -> pb.CountTokensResponse:
+        """Count tokens upstream, else estimate them."""
+        count = await auxiliary.count_tokens(self._stage, requests.count_order_of(request))
+        return parts.count_message(count.tokens, count.binding)
+
+    async def ListUpstreamModels(  # noqa: N802 - name fixed by the proto
+        self,
+        request: pb.ListUpstreamModelsRequest,
+        context: grpc.aio.ServicerContext[
+            pb.ListUpstreamModelsRequest, pb.ListUpstreamModelsResponse
+        ],
+    ) -> pb.ListUpstreamModelsResponse:
+        """List what a provider says it serves."""
+        models, after = await auxiliary.list_models(self._stage, requests.list_order_of(request))
+        return parts.models_message(models, after)

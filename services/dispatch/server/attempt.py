@@ -1,0 +1,377 @@
+"""One attempt: sent, held back until it bears output, then passed on byte for byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.dispatch.model.enums import EndKind, UsageSource
+from services.dispatch.model.outcome import (
+    MAX_ERROR_BODY_BYTES,
+    AttemptFault,
+    Broken,
+    Fault,
+    Measured,
+    Timing,
+)
+from services.dispatch.policy import headers as header_rules
+from services.dispatch.policy.classify import class_of
+from services.dispatch.server.watch import WatchedReader
+from services.domain.vocab import FailureClass
+from services.domain.wire.model import ToolUse, Usage, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from services.dispatch.model.access import Grant
+    from services.dispatch.model.limits import WatchLimits
+    from services.dispatch.model.plan import HeaderPairs
+    from services.dispatch.ports import Upstream, UpstreamAnswer
+    from services.dispatch.server.reporting import AttemptReporter
+    from services.dispatch.server.target import Built
+    from services.domain.wire.contract import Codec
+    from services.domain.wire.model import StopReason, Transform, UpstreamError
+    from services.runtime.clock import Clock
+
+MAX_DRAIN_BYTES = 1024 * 1024
+"""Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""
+MAX_WHOLE_BODY_BYTES = 64 * 1024 * 1024
+MAX_HELD_BYTES = 64 * 1024
+MAX_CHUNK_BYTES = 64 * 1024
+
+_BROKEN_STATUSES = {FailureClass.STALL: 504}
+
+
+class Attempt:
+    """One request and its answer. :meth:`open`, then :meth:`chunks`, then :meth:`aclose`."""
+
+    def __init__(
+        self,
+        build: Callable[[], Built],
+        *,
+        grant: Grant,
+        codec: Codec,
+        is_stream: bool,
+        limits: WatchLimits,
+        upstream: Upstream,
+        reporter: AttemptReporter,
+        clock: Clock,
+    ) -> None:
+        self._build = build
+        self._grant = grant
+        self._codec = codec
+        self._is_stream = is_stream
+        self._limits = limits
+        self._upstream = upstream
+        self._reporter = reporter
+        self._clock = clock
+        self._answer: UpstreamAnswer | None = None
+        self._reader: WatchedReader | None = None
+        self._observer = codec.observer() if is_stream else None
+        self._held: list[bytes] = []
+        self._is_at_end = False
+        self._sent_s = 0.0
+        self._start_unix_s: float | None = None
+        self._header_s: float | None = None
+        self._first_output_s: float | None = None
+        self._usage: Usage | None = None
+        self._output_chars = 0
+        self.transforms: tuple[Transform, ...] = ()
+        self.stop: StopReason | None = None
+        self.tool_calls = 0
+        self.refusal_seen = False
+        self.sent_bytes = 0
+        self.broken: Broken | None = None
+        self.failure_class: FailureClass | None = None
+
+    # ------------------------------------------------------------------ before the commit point
+
+    async def open(self) -> None:
+        """Build, send, and return when the answer may be committed: output came, or all of it.
+
+        Raises:
+            AttemptFault: it failed, and nothing of it may be shown.
+            RouterError: the body cannot be built for reasons that are ours or the client's.
+        """
+        built = self._build()
+        self.transforms = built.transforms
+        self._start_unix_s = self._clock.now_unix_s()
+        self._sent_s = self._clock.monotonic_s()
+        self._reporter.sent(self._start_unix_s)
+        try:
+            answer = await self._upstream.open(built.request)
+            self._answer = answer
+            self._header_s = self._elapsed_s()
+            self._reporter.headers(answer.http_status, answer.headers)
+            if not 200 <= answer.http_status < 300:
+                await self._refused(answer)
+            _check_type(answer.headers, is_stream=self._is_stream)
+            reader = WatchedReader(answer.chunks(), self._limits, is_stream=self._is_stream)
+            self._reader = reader
+            await (self._hold() if self._is_stream else self._read_whole())
+        except AttemptFault as missed:
+            self._report_fault(missed.fault)
+            raise
+
+    async def _refused(self, answer: UpstreamAnswer) -> None:
+        body, is_cut = await self._error_body(answer)
+        status = answer.http_status
+        if status < 400:
+            fault = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
+            raise AttemptFault(fault)
+        raise AttemptFault(
+            self._fault_of(self._codec.decode_error(status, body), body, is_cut=is_cut)
+        )
+
+    async def _error_body(self, answer: UpstreamAnswer) -> tuple[bytes, bool]:
+        """Return the first 64 KiB of an error body, and whether it goes on."""
+        self._reader = WatchedReader(answer.chunks(), self._limits, is_stream=False)
+        kept, size = bytearray(), 0
+        try:
+            while (data := await self._reader.read()) is not None:
+                kept += data[: MAX_ERROR_BODY_BYTES - len(kept)]
+                size += len(data)
+                if size > MAX_ERROR_BODY_BYTES + MAX_DRAIN_BYTES:
+                    break
+        except AttemptFault:
+            pass  # the status tells enough; a body that breaks off changes nothing
+        return bytes(kept), size > len(kept)
+
+    async def _hold(self) -> None:
+        reader, observer = self._reader, self._observer
+        if reader is None or observer is None:
+            return
+        held_bytes, hold_until_s = 0, None
+        while True:
+            if hold_until_s is None:
+                data = await reader.read()
+            else:
+                data = await reader.read_within(max(0.0, hold_until_s - self._elapsed_s()))
+            if data is None:
+                self._is_at_end = True
+                observer.finish()
+            elif data:
+                self._held.append(data)
+                held_bytes += len(data)
+                observer.feed(data)
+            seen = observer.seen
+            if seen.error is not None and seen.is_error_first:
+                raise AttemptFault(self._fault_of(seen.error, b"".join(self._held)))
+            if seen.has_output:
+                self._note_output()
+                return
+            if data is None:
+                raise AttemptFault(_unfinished(is_started=seen.is_started))
+            if not data or held_bytes >= MAX_HELD_BYTES or not self._limits.hold_s:
+                return
+            if hold_until_s is None and seen.is_started:
+                hold_until_s = self._elapsed_s() + self._limits.hold_s
+
+    async def _read_whole(self) -> None:
+        reader = self._reader
+        if reader is None:
+            return
+        size = 0
+        while (data := await reader.read()) is not None:
+            self._held.append(data)
+            size += len(data)
+            if size > MAX_WHOLE_BODY_BYTES:
+                raise AttemptFault(
+                    Fault(FailureClass.BAD_RESPONSE, message="the body is too large")
+                )
+        self._is_at_end = True
+        if not size:
+            raise AttemptFault(_unfinished(is_started=False))
+        body = b"".join(self._held)
+        self._held = [body]
+        try:
+            response = self._codec.decode_response(body)
+        except WireError:
+            fault = Fault(FailureClass.BAD_RESPONSE, message="the upstream's answer is unreadable")
+            raise AttemptFault(fault) from None
+        self._usage, self.stop = response.usage, response.stop.reason
+        self.refusal_seen = response.stop.reason == "refusal"
+        self.tool_calls = sum(isinstance(block, ToolUse) for block in response.blocks)
+        self._output_chars = size
+        self._first_output_s = self._elapsed_s()
+
+    def _fault_of(self, error: UpstreamError, body: bytes, *, is_cut: bool = False) -> Fault:
+        headers = self._answer.headers if self._answer else ()
+        kind = self._grant.attribution.kind
+        return Fault(
+            class_of(error.http_status, error, kind),
+            http_status=error.http_status,
+            body=body[:MAX_ERROR_BODY_BYTES],
+            is_body_truncated=is_cut,
+            headers=headers,
+            retry_after_s=header_rules.retry_after_s(headers, self._clock.now_unix_s()),
+            vendor_type=error.vendor_type[:128],
+            message=error.message,
+        )
+
+    def _report_fault(self, fault: Fault) -> None:
+        is_empty = fault.failure_class is FailureClass.STREAM_EMPTY
+        self._reporter.ended(
+            EndKind.EMPTY_STREAM if is_empty else EndKind.FAILED,
+            fault.http_status,
+            fault.body,
+            is_model_not_found=fault.failure_class is FailureClass.MODEL_NOT_FOUND,
+        )
+
+    # ------------------------------------------------------------------- after the commit point
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
+        held, self._held = b"".join(self._held), []
+        for chunk in _cut(held):
+            self.sent_bytes += len(chunk)
+            yield chunk
+        if self._observer is None or self._reader is None:
+            self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
+            return
+        fault: Fault | None = None
+        try:
+            while not self._is_at_end:
+                data = await self._next()
+                if data is None:
+                    break
+                for chunk in _cut(data):
+                    self.sent_bytes += len(chunk)
+                    yield chunk
+        except AttemptFault as missed:
+            fault = missed.fault
+        self._settle(fault)
+
+    async def _next(self) -> bytes | None:
+        reader, observer = self._reader, self._observer
+        if reader is None or observer is None:
+            return None
+        seen = observer.seen
+        events, was_over = seen.output_events, seen.has_terminal
+        data = await reader.read()
+        if data is None:
+            observer.finish()
+            self._is_at_end = True
+            return None
+        observer.feed(data)
+        if seen.output_events != events:
+            self._note_output()
+        if seen.has_terminal and not was_over:
+            reader.note_terminal()
+        return data
+
+    def _settle(self, fault: Fault | None) -> None:
+        """Take the facts of a stream that ended, and say what broke it, if anything did."""
+        if self._observer is None:
+            return
+        seen = self._observer.seen
+        self._usage, self._output_chars = seen.usage, seen.output_chars
+        self.stop = seen.stop.reason if seen.stop else None
+        self.tool_calls, self.refusal_seen = seen.tool_calls, seen.refusal_seen
+        if seen.error is not None:
+            error = seen.error
+            told = self._fault_of(error, b"")
+            self.failure_class = told.failure_class
+            self.broken = Broken(error.http_status, error.vendor_type[:128], error.message, True)
+        elif not seen.has_terminal:
+            fault = fault or _unfinished(is_started=True)
+            self.failure_class = fault.failure_class
+            status = _BROKEN_STATUSES.get(fault.failure_class, 502)
+            self.broken = Broken(status, fault.vendor_type, fault.message, False)
+        if self.broken is None:
+            self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
+        else:
+            self._reporter.ended(EndKind.FAILED, self.broken.http_status)
+
+    # ---------------------------------------------------------------------------- facts and end
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether anything went out."""
+        return self._start_unix_s is not None
+
+    @property
+    def http_status(self) -> int | None:
+        """The upstream's status; None: none came."""
+        return self._answer.http_status if self._answer else None
+
+    @property
+    def headers(self) -> HeaderPairs:
+        """The upstream's headers."""
+        return self._answer.headers if self._answer else ()
+
+    @property
+    def body_bytes(self) -> int | None:
+        """Size of a whole body; None: a stream."""
+        return None if self._is_stream else sum(map(len, self._held))
+
+    @property
+    def max_gap_s(self) -> float:
+        """Largest silence between two upstream bytes, in seconds."""
+        return self._reader.max_gap_s if self._reader else 0.0
+
+    def timing(self) -> Timing:
+        """Return the times of the attempt, as of now."""
+        if not self.is_sent:
+            return Timing()
+        return Timing(self._start_unix_s, self._header_s, self._first_output_s, self._elapsed_s())
+
+    def measured(self, estimated_input_tokens: int | None) -> Measured | None:
+        """Return the tokens used: reported, the last seen, or ours when nothing was said.
+
+        Without an estimate of the input, None stands for what the upstream did not say.
+        """
+        usage = self._usage or (self._observer.seen.usage if self._observer else None)
+        if usage is None:
+            if estimated_input_tokens is None:
+                return None
+            estimate = Usage(fresh_input=estimated_input_tokens, output=self._output_chars // 4)
+            return Measured(estimate, UsageSource.ESTIMATED)
+        is_whole = self.broken is None and estimated_input_tokens is not None
+        return Measured(usage, UsageSource.REPORTED if is_whole else UsageSource.PARTIAL)
+
+    async def aclose(self) -> None:
+        """Let go of timer and connection; an attempt that did not end was left by its caller."""
+        kind = EndKind.CALLER_GONE if self.is_sent else EndKind.NOT_SENT
+        self._reporter.ended(kind, self.http_status)
+        if self._reader is not None:
+            await self._reader.aclose()
+        if self._answer is not None:
+            await self._answer.aclose()
+
+    def _note_output(self) -> None:
+        if self._first_output_s is None:
+            self._first_output_s = self._elapsed_s()
+        if self._reader is not None:
+            self._reader.note_output()
+
+    def _elapsed_s(self) -> float:
+        return self._clock.monotonic_s() - self._sent_s
+
+
+def _check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
+    """Refuse a body where a stream was asked for, and the other way round.
+
+    A type that is neither is taken for what was asked for.
+
+    Raises:
+        AttemptFault: BAD_RESPONSE.
+    """
+    kind = header_rules.value_of(headers, "content-type").partition(";")[0].strip().lower()
+    if kind == ("application/json" if is_stream else "text/event-stream"):
+        fault = Fault(FailureClass.BAD_RESPONSE, message=f"the upstream answered with {kind}")
+        raise AttemptFault(fault)
+
+
+def _unfinished(*, is_started: bool) -> Fault:
+    if is_started:
+        return Fault(
+            FailureClass.STREAM_INCOMPLETE, message="the upstream's answer broke off before its end"
+        )
+    return Fault(FailureClass.STREAM_EMPTY, message="the upstream's answer was empty")
+
+
+def _cut(data: bytes) -> tuple[bytes, ...]:
+    """Return ``data`` in pieces of at most 64 KiB."""
+    if len(data) <= MAX_CHUNK_BYTES:
+        return (data,) if data else ()
+    return tuple(data[at : at + MAX_CHUNK_BYTES] for at in range(0, len(data), MAX_CHUNK_BYTES))

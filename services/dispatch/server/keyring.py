@@ -1,0 +1,114 @@
+"""The credential of the attempt at hand: the plan's grant first, then what rotation finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.dispatch.model.access import (
+    NO_AUTH,
+    Access,
+    Auth,
+    CredentialDenied,
+    SecretQuery,
+)
+from services.dispatch.model.enums import AttemptKind, AuthScheme, SecretPurpose
+from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.dispatch.model.access import Grant
+    from services.dispatch.model.plan import Order, PlannedBinding
+    from services.dispatch.ports import Credentials
+
+_KEY_LETTERS: Mapping[AttemptKind, str] = {
+    AttemptKind.SERVE: "",
+    AttemptKind.SWITCH_SUMMARY: "s",
+    AttemptKind.COMPACTION_SUMMARY: "c",
+    AttemptKind.TRIM_SUMMARY: "t",
+    AttemptKind.COUNT_TOKENS: "n",
+}
+_PLAN_SCHEMES: Mapping[CredentialKind, AuthScheme] = {
+    CredentialKind.CLAUDE_OAUTH: AuthScheme.CLAUDE_OAUTH,
+    CredentialKind.CODEX_OAUTH: AuthScheme.CODEX_OAUTH,
+    CredentialKind.GEMINI_OAUTH: AuthScheme.GEMINI_OAUTH,
+}
+_KEY_SCHEMES = {"anthropic": AuthScheme.X_API_KEY, "google": AuthScheme.X_GOOG_API_KEY}
+
+
+class Keyring:
+    """What authenticates one walk, binding by binding; a retry keeps what it has."""
+
+    def __init__(self, credentials: Credentials, order: Order) -> None:
+        self._credentials = credentials
+        self._order = order
+        self._access: Access | None = None
+        self._tried: tuple[str, ...] = ()
+        is_serve = order.kind is AttemptKind.SERVE
+        self._purpose = SecretPurpose.SERVE if is_serve else SecretPurpose.AUXILIARY
+        self._next_key = order.plan.first_attempt_number + int(is_serve)
+
+    async def current(self, planned: PlannedBinding, *, is_first_binding: bool) -> Access:
+        """Return the credential of the binding, chosen now if there is none yet.
+
+        Raises:
+            CredentialDenied: none can be had.
+        """
+        if self._access is None:
+            grant = self._order.plan.grant if is_first_binding else None
+            self._access = self._held(grant) if grant else None
+            self._access = self._access or await self._acquire(planned, grant)
+        return self._access
+
+    async def rotate(self, planned: PlannedBinding) -> bool:
+        """Return whether another credential of the binding was found, and take it."""
+        grant = self._access.grant if self._access else None
+        if grant is None or not grant.credential_id:
+            return False
+        self._tried = (*self._tried, grant.credential_id)
+        try:
+            access = await self._acquire(planned, None)
+        except CredentialDenied:
+            return False
+        if access.grant.credential_id in self._tried:
+            return False
+        self._access = access
+        return True
+
+    def leave_binding(self) -> None:
+        """Forget the binding's credentials: the next one has its own."""
+        self._access = None
+        self._tried = ()
+
+    def _held(self, grant: Grant) -> Access | None:
+        """Return what needs no key material of ours: a presented credential, or none at all."""
+        if grant.attribution.kind is CredentialKind.NONE:
+            return Access(grant, NO_AUTH)
+        if grant.attribution.owner is not CredentialOwner.CALLER:
+            return None
+        for presented in self._order.plan.presented:
+            is_meant = presented.presented_hash == grant.presented_hash
+            if is_meant and presented.provider == grant.binding.provider:
+                scheme = _PLAN_SCHEMES.get(presented.kind) or _KEY_SCHEMES.get(
+                    presented.provider, AuthScheme.BEARER
+                )
+                return Access(grant, Auth(scheme, presented.secret, presented.account_id))
+        raise CredentialDenied(
+            FailureClass.NO_ELIGIBLE_PROVIDER, "the presented credential did not come along"
+        )
+
+    async def _acquire(self, planned: PlannedBinding, grant: Grant | None) -> Access:
+        order = self._order
+        key = f"{order.action.action_id}/{_KEY_LETTERS[order.kind]}{self._next_key}"
+        self._next_key += 1
+        return await self._credentials.acquire(
+            SecretQuery(
+                action=order.action,
+                binding=planned.ref,
+                purpose=self._purpose,
+                idempotency_key=key,
+                eligibility=order.eligibility,
+                grant=grant,
+                tried=self._tried,
+            )
+        )

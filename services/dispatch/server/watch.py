@@ -1,0 +1,136 @@
+"""Reads an upstream's body under watch: the first limit to pass names the cause."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from services.dispatch.model.outcome import AttemptFault, Fault
+from services.domain.vocab import FailureClass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from services.dispatch.model.limits import WatchLimits
+
+
+class WatchedReader:
+    """Reads one body. One timer serves all limits; it is re-armed lazily, never per chunk.
+
+    Time that the caller spends with a chunk is not the upstream's silence. Limits on output hold
+    for streams only.
+    """
+
+    def __init__(
+        self, chunks: AsyncIterator[bytes], limits: WatchLimits, *, is_stream: bool
+    ) -> None:
+        self._chunks = chunks
+        self._limits = limits
+        self._is_stream = is_stream
+        self._loop = asyncio.get_running_loop()
+        self._started_s = self._waiting_since_s = self._last_output_s = self._loop.time()
+        self._output_limit_s = limits.first_output_s
+        self._idle_limit_s = limits.idle_s
+        self._timer: asyncio.TimerHandle | None = None
+        self._scope: asyncio.Timeout | None = None
+        self._pending: asyncio.Future[bytes | None] | None = None
+        self._cause = ""
+        self.max_gap_s = 0.0
+
+    async def read(self) -> bytes | None:
+        """Return the next bytes; None at the end.
+
+        Raises:
+            AttemptFault: STALL, naming the limit that passed, or what reading raised.
+        """
+        self._start_waiting()
+        try:
+            async with asyncio.timeout(None) as self._scope:
+                if self._pending is None:
+                    return await anext(self._chunks, None)
+                pending, self._pending = self._pending, None
+                return await pending
+        except TimeoutError:
+            raise AttemptFault(stall(self._cause)) from None
+        finally:
+            self._stop_waiting()
+
+    async def read_within(self, seconds: float) -> bytes | None:
+        """Return the next bytes, None at the end, or nothing (``b""``) after ``seconds``.
+
+        What comes later is not lost: the next read returns it.
+        """
+        self._start_waiting()
+        pending = self._pending or asyncio.ensure_future(anext(self._chunks, None))
+        self._pending = pending
+        try:
+            async with asyncio.timeout(None) as self._scope:
+                await asyncio.wait((pending,), timeout=seconds)
+        except TimeoutError:
+            raise AttemptFault(stall(self._cause)) from None
+        finally:
+            self._stop_waiting()
+        if not pending.done():
+            return b""
+        self._pending = None
+        return pending.result()
+
+    def note_output(self) -> None:
+        """Take note that the bytes just read held output."""
+        self._last_output_s = self._loop.time()
+        self._output_limit_s = self._limits.stall_s
+
+    def note_terminal(self) -> None:
+        """Take note that the answer is complete: only a short silence may follow."""
+        self._idle_limit_s = min(self._idle_limit_s, self._limits.linger_s)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def aclose(self) -> None:
+        """End the timer and any read that is left."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.cancel()
+            await asyncio.wait((pending,))
+            if not pending.cancelled():
+                pending.exception()  # seen here: nobody waits for it any more
+
+    def _start_waiting(self) -> None:
+        self._waiting_since_s = self._loop.time()
+        if self._timer is None:
+            self._arm()
+
+    def _stop_waiting(self) -> None:
+        self._scope = None
+        gap_s = self._loop.time() - self._waiting_since_s
+        self.max_gap_s = max(gap_s, self.max_gap_s)
+
+    def _due(self) -> tuple[float, str]:
+        idle = (self._waiting_since_s + self._idle_limit_s, "byte_idle")
+        if not self._is_stream:
+            return idle
+        return min(idle, (self._last_output_s + self._output_limit_s, "output_idle"))
+
+    def _arm(self) -> None:
+        self._timer = self._loop.call_at(self._due()[0], self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        if self._scope is None:
+            return
+        due_s, cause = self._due()
+        now_s = self._loop.time()
+        if now_s < due_s:
+            self._arm()
+            return
+        self._cause = cause
+        self._scope.reschedule(now_s)
+
+
+def stall(cause: str) -> Fault:
+    """Return the fault of a limit that passed."""
+    return Fault(FailureClass.STALL, message=f"the upstream went silent ({cause})")
