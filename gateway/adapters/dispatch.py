@@ -1,0 +1,105 @@
+"""The dispatch service behind the gateway's port."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import grpc
+from pointsman.dispatch.v1 import dispatch_pb2, dispatch_pb2_grpc
+
+from gateway.codec import answers, requests
+from services.domain.errors import PeerError, Reason, RouterError
+from services.runtime import status
+from services.runtime.host import VERSION
+
+if TYPE_CHECKING:
+    from gateway.model import Action, BindingRef, EligibilityRecord, Grant, Part, Plan
+    from services.runtime.channel import Channel
+
+    Call = grpc.aio.UnaryStreamCall[dispatch_pb2.DispatchRequest, dispatch_pb2.DispatchResponse]
+
+COUNT_TIMEOUT_S = 10.0
+
+
+class DispatchClient:
+    """Calls dispatch over a channel; never twice for one action."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._stub = dispatch_pb2_grpc.DispatchServiceStub(channel)
+
+    def dispatch(
+        self,
+        action: Action,
+        record: EligibilityRecord,
+        plan: Plan,
+        grant: Grant | None,
+        budget_s: float,
+    ) -> RunningAnswer:
+        """Start the one walk of ``action``."""
+        message = requests.eligibility_record(record)
+        request = requests.dispatch_request(action, message, plan, grant, VERSION)
+        return RunningAnswer(self._stub.Dispatch(request, timeout=budget_s))
+
+    async def count_tokens(
+        self, action: Action, record: EligibilityRecord | None, binding: BindingRef | None
+    ) -> int | None:
+        """Return dispatch's count; None when it does not answer or refuses."""
+        message = requests.eligibility_record(record) if record is not None else None
+        request = requests.count_request(action, message, binding)
+        try:
+            answer = await self._stub.CountTokens(request, timeout=COUNT_TIMEOUT_S)
+        except grpc.aio.AioRpcError:
+            return None
+        return answer.input_token_count
+
+
+class RunningAnswer:
+    """The parts of one walk; belongs to one reader."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    async def read(self) -> Part | None:
+        """Return the next part, or None after the last."""
+        while True:
+            try:
+                message = await self._call.read()
+            except grpc.aio.AioRpcError as error:
+                raise _fault(error) from None
+            except asyncio.CancelledError:
+                if _is_own_task_cancelled():
+                    raise
+                raise RouterError(
+                    Reason.DRAINING, "the router is shutting down", retry_after_s=1.0
+                ) from None
+            if not isinstance(message, dispatch_pb2.DispatchResponse):
+                return None  # the end of the stream
+            part = answers.part_of(message)
+            if part is not None:
+                return part
+
+    def cancel(self) -> None:
+        """End the walk."""
+        self._call.cancel()
+
+
+def _fault(error: grpc.aio.AioRpcError) -> RouterError:
+    """Return what a failed walk means; a dispatch that is away is 503 and soon again."""
+    fault = status.error_of(error)
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return PeerError(
+            Reason.ROUTING_UNAVAILABLE, "the action ran out of time", retry_after_s=1.0
+        )
+    if isinstance(fault, PeerError):
+        return PeerError(
+            Reason.ROUTING_UNAVAILABLE,
+            "the dispatch service does not answer: try again",
+            retry_after_s=1.0,
+        )
+    return fault
+
+
+def _is_own_task_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,120 @@
+"""The HTTP server: finds the route, answers what no route answers, counts, drains."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from gateway import metrics
+from gateway.requests import new_action_id
+from gateway.routes.envelope import dialect_of, refusal, unknown_route, wrong_method
+from gateway.routes.table import label_of
+from gateway.settings import host_and_port
+from services.domain.wire.model import ClientError, ErrorKind
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from gateway.routes.table import RouteTable
+
+_log = get_logger("gateway")
+
+_CLOSING_S = 2.0
+"""Time for connections to close once nothing runs on them."""
+
+
+class HttpServer:
+    """Serves a table of routes on one address."""
+
+    def __init__(self, table: RouteTable) -> None:
+        self._table = table
+        self._runner: web.ServerRunner | None = None
+        self._site: web.TCPSite | None = None
+        self._in_flight = 0
+        self._is_idle = asyncio.Event()
+        self.is_draining = False
+        self.port = 0
+
+    async def start(self, listen: str) -> None:
+        """Listen; port 0 takes a free one.
+
+        Raises:
+            OSError: the address cannot be bound; the message names it.
+        """
+        server = web.Server(self._serve, handler_cancellation=True, access_log=None)
+        self._runner = web.ServerRunner(server, shutdown_timeout=_CLOSING_S)
+        await self._runner.setup()
+        host, port = host_and_port(listen)
+        self._site = web.TCPSite(self._runner, host, port, reuse_address=True)
+        try:
+            await self._site.start()
+        except OSError as error:
+            await self._runner.cleanup()
+            raise OSError(f"cannot listen on {listen}: {error.strerror}") from None
+        self.port = self._runner.addresses[0][1]
+
+    async def stop_listening(self) -> None:
+        """Take no new connections; running requests go on."""
+        self.is_draining = True
+        if self._site is not None:
+            await self._site.stop()
+            self._site = None
+
+    async def wait_idle(self, timeout_s: float) -> bool:
+        """Return whether nothing runs any more, at the latest after ``timeout_s``."""
+        self._is_idle.clear()
+        if not self._in_flight:
+            return True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._is_idle.wait()
+        return not self._in_flight
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self.stop_listening()
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        self._in_flight += 1
+        status = 0
+        try:
+            response = await self._answer(request)
+            status = response.status
+            if self.is_draining and not response.prepared:
+                response.force_close()
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._is_idle.set()
+            surface, code = label_of(request.path), metrics.code_label(status)
+            metrics.HTTP_REQUESTS.labels(surface, code).inc()
+        return response
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        methods = self._table.find(request.path)
+        if methods is None:
+            return unknown_route(request, new_action_id())
+        handler = methods.get(request.method)
+        if handler is None:
+            return wrong_method(request, new_action_id(), methods)
+        try:
+            return await handler(request)
+        except Exception as error:  # noqa: BLE001 - the outermost host: every defect becomes a 500
+            return self._defect(request, error)
+
+    def _defect(self, request: web.BaseRequest, error: Exception) -> web.StreamResponse:
+        """Answer for an unforeseen fault; the log has its cause, the client has not."""
+        request_id = new_action_id()
+        _log.error("http_defect", path=label_of(request.path), action_id=request_id, exc_info=error)
+        told = ClientError(
+            kind=ErrorKind.INTERNAL,
+            message="internal error; the router's log has the cause",
+            code="INTERNAL",
+            request_id=request_id,
+        )
+        return refusal(dialect_of(request), request_id, told)

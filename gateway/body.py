@@ -1,0 +1,136 @@
+"""Reads a request body: bounded before and after decoding, never larger in memory than allowed."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+import zstandard
+
+from services.domain.errors import Reason, RouterError
+from services.domain.wire.model import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+_BOM = b"\xef\xbb\xbf"
+_STEP_BYTES = 256 * 1024
+"""Most decoded bytes asked for at once, so that a bomb is found before it grows."""
+
+
+class _Inflater(Protocol):
+    def feed(self, data: bytes) -> bytes: ...
+
+    def is_complete(self) -> bool: ...
+
+
+async def read_body(
+    chunks: AsyncIterator[bytes], encoding: str, declared_bytes: int | None, limit: int
+) -> bytes:
+    """Return the decoded body without a byte order mark.
+
+    ``limit`` holds for the decoded size; a plain body that declares more is refused unread.
+
+    Raises:
+        RouterError: MESSAGE_TOO_LARGE.
+        WireError: the content encoding is unknown or its data is broken.
+    """
+    inflater = _inflater_of(encoding, limit)
+    if inflater is None and declared_bytes is not None and declared_bytes > limit:
+        raise too_large(limit)
+    pieces: list[bytes] = []
+    size = 0
+    async for chunk in chunks:
+        piece = chunk if inflater is None else inflater.feed(chunk)
+        size += len(piece)
+        if size > limit:
+            raise too_large(limit)
+        pieces.append(piece)
+    if inflater is not None and not inflater.is_complete():
+        raise WireError("", "the compressed body is cut off")
+    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return body.removeprefix(_BOM)
+
+
+def too_large(limit: int) -> RouterError:
+    """Return the refusal of a body over the limit."""
+    return RouterError(
+        Reason.MESSAGE_TOO_LARGE,
+        f"the request body is larger than {limit} bytes: shorten the conversation or raise"
+        " [gateway] max_body_bytes",
+        metadata={"limit": str(limit)},
+    )
+
+
+def _inflater_of(encoding: str, limit: int) -> _Inflater | None:
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return None
+    make = _INFLATERS.get(name)
+    if make is None:
+        raise WireError(
+            "", f"content-encoding {name[:40]!r} is not supported: use gzip, deflate or zstd"
+        )
+    return make(limit)
+
+
+class _Zlib:
+    """Inflates gzip and deflate; raw deflate is told by its first bytes."""
+
+    def __init__(self, limit: int, *, is_gzip: bool) -> None:
+        self._limit = limit
+        self._is_gzip = is_gzip
+        self._inflate: zlib._Decompress | None = None
+
+    def feed(self, data: bytes) -> bytes:
+        if self._inflate is None:
+            self._inflate = zlib.decompressobj(self._window_bits(data))
+        out = bytearray()
+        try:
+            while data:
+                out += self._inflate.decompress(data, _STEP_BYTES)
+                if len(out) > self._limit:
+                    raise too_large(self._limit)
+                data = self._inflate.unconsumed_tail
+        except zlib.error:
+            raise WireError("", "the compressed body cannot be read") from None
+        return bytes(out)
+
+    def is_complete(self) -> bool:
+        return self._inflate is not None and self._inflate.eof
+
+    def _window_bits(self, data: bytes) -> int:
+        if self._is_gzip:
+            return 16 + zlib.MAX_WBITS
+        is_wrapped = len(data) >= 2 and data[0] & 0x0F == 8 and (data[0] * 256 + data[1]) % 31 == 0
+        return zlib.MAX_WBITS if is_wrapped else -zlib.MAX_WBITS
+
+
+class _Zstd:
+    """Inflates zstandard, in steps and with a bounded window."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._inflate = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
+
+    def feed(self, data: bytes) -> bytes:
+        out = bytearray()
+        try:
+            for start in range(0, len(data), 1024):
+                out += self._inflate.decompress(data[start : start + 1024])
+                if len(out) > self._limit:
+                    raise too_large(self._limit)
+        except zstandard.ZstdError:
+            raise WireError("", "the compressed body cannot be read") from None
+        return bytes(out)
+
+    def is_complete(self) -> bool:
+        return self._inflate.eof
+
+
+_INFLATERS: Mapping[str, Callable[[int], _Inflater]] = {
+    "gzip": lambda limit: _Zlib(limit, is_gzip=True),
+    "x-gzip": lambda limit: _Zlib(limit, is_gzip=True),
+    "deflate": lambda limit: _Zlib(limit, is_gzip=False),
+    "zstd": _Zstd,
+}

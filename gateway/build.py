@@ -1,0 +1,197 @@
+"""Builds the gateway: the only place that picks its concrete parts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING
+
+import orjson
+
+from gateway.action import Actions, Peers
+from gateway.adapters.credentials import CredentialsClient
+from gateway.adapters.dispatch import DispatchClient
+from gateway.adapters.store import SqlKeyStore
+from gateway.app import HttpServer
+from gateway.auth import KeyRing
+from gateway.eligibility import Policy
+from gateway.first_key import FirstKey, ensure_first_key
+from gateway.requests import Intake
+from gateway.routes import chat, messages
+from gateway.routes.health import Health
+from gateway.routes.models import PREFIX, Models
+from gateway.routes.table import RouteTable
+from services.runtime.providers import providers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.ports import Credentials, Dispatch, KeyStore
+    from gateway.settings import GatewaySettings, RoutingSettings
+    from services.domain.catalog import Catalog
+    from services.runtime.channel import ChannelTo
+    from services.runtime.clock import Clock
+    from services.runtime.settings import CommonSettings
+
+_CUT_S = 2.0
+"""Time for cut answers to end with an error frame."""
+
+
+class Gateway:
+    """The HTTP edge, built and not yet started."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        policy: Policy,
+        catalog: Catalog,
+        clock: Clock,
+        *,
+        store: KeyStore,
+        credentials: Credentials,
+        dispatch: Dispatch,
+        watcher: CredentialsClient | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._store = store
+        self._watcher = watcher
+        self._is_started = False
+        self.first_key: FirstKey | None = None
+        """A router key made by :meth:`start`; None: there was one."""
+        keys = KeyRing(store, clock)
+        intake = Intake(keys, clock, settings.max_body_bytes)
+        self._actions = Actions(
+            Peers(credentials, dispatch),
+            policy,
+            catalog,
+            clock,
+            budget_s=settings.action_budget_seconds,
+        )
+        health = Health(self.readiness)
+        models = Models(intake, catalog)
+        self._server = HttpServer(
+            RouteTable(
+                exact={
+                    **messages.routes(intake, self._actions, dispatch, settings),
+                    **chat.routes(intake, self._actions, settings),
+                    "/v1/models": {"GET": models.list},
+                    "/": {"GET": health.root, "HEAD": health.root},
+                    "/health": {"GET": health.health},
+                    "/readyz": {"GET": health.ready},
+                    "/v1/version": {"GET": health.version},
+                },
+                prefixes={PREFIX: {"GET": models.one}},
+            )
+        )
+
+    @property
+    def port(self) -> int:
+        """The port it listens on, once started."""
+        return self._server.port
+
+    async def start(self) -> None:
+        """Open the store, see that there is a key, watch credentials and listen.
+
+        Raises:
+            DatabaseError: the store cannot be used.
+            OSError: the address cannot be bound; the message names it.
+        """
+        await self._store.start()
+        installation_id = await self._store.default_installation()
+        self.first_key = await ensure_first_key(
+            self._store,
+            installation_id,
+            self._clock,
+            bootstrap_key=self._settings.bootstrap_key.get_secret_value(),
+            database=self._settings.database,
+        )
+        if self._watcher is not None:
+            self._watcher.start()
+        await self._server.start(self._settings.listen)
+        self._is_started = True
+
+    def readiness(self) -> Mapping[str, bool]:
+        """Return the states of what it needs, by name."""
+        return {"gateway": self._is_started and not self._server.is_draining}
+
+    async def drain(self, lame_duck_s: float, drain_s: float) -> None:
+        """Be not ready, listen on for ``lame_duck_s``, then let running actions end.
+
+        Those that still run after ``drain_s`` are cut with an error frame in their dialect.
+        """
+        self._server.is_draining = True
+        await asyncio.sleep(lame_duck_s)
+        await self._server.stop_listening()
+        if not await self._server.wait_idle(drain_s):
+            await self._cut()
+
+    async def aclose(self) -> None:
+        """End what still runs and close the store; bounded."""
+        await self._server.stop_listening()
+        await self._cut()
+        await self._server.aclose()
+        if self._watcher is not None:
+            await self._watcher.aclose()
+        await self._store.aclose()
+
+    async def _cut(self) -> None:
+        self._actions.end_running()
+        await self._server.wait_idle(_CUT_S)
+
+
+def build(
+    settings: GatewaySettings,
+    routing: RoutingSettings,
+    common: CommonSettings,
+    *,
+    catalog: Catalog,
+    clock: Clock,
+    channel_to: ChannelTo,
+) -> Gateway:
+    """Return the gateway, not yet started; nothing is opened here."""
+    credentials = CredentialsClient(channel_to("credentials"), clock)
+    return Gateway(
+        settings,
+        policy_of(routing, common),
+        catalog,
+        clock,
+        store=open_key_store(settings, clock),
+        credentials=credentials,
+        dispatch=DispatchClient(channel_to("dispatch")),
+        watcher=credentials,
+    )
+
+
+def open_key_store(settings: GatewaySettings, clock: Clock) -> SqlKeyStore:
+    """Return the store of router keys, not yet started."""
+    return SqlKeyStore(settings.database, clock)
+
+
+def policy_of(routing: RoutingSettings, common: CommonSettings) -> Policy:
+    """Return what the deployment fixes for every action."""
+    digest = hashlib.sha256(
+        orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+    )
+    return Policy(
+        config_version=digest.hexdigest()[:16],
+        configured_providers=_configured(common),
+        known_providers=tuple(sorted(providers_of(common))),
+        excluded_models=frozenset(routing.excluded_models),
+        excluded_providers=frozenset(routing.excluded_providers),
+        override_reason=routing.override_reason
+        if routing.excluded_models or routing.excluded_providers
+        else "",
+    )
+
+
+def _configured(common: CommonSettings) -> tuple[str, ...]:
+    """Return the providers that have a key, need none, or have a pool credential."""
+    known = providers_of(common)
+    keyed = {
+        name
+        for name, provider in common.providers.items()
+        if provider.api_key.get_secret_value() or not known[name].is_vendor
+    }
+    pooled = {row.provider for row in common.credentials if row.enabled}
+    return tuple(sorted(keyed | pooled))

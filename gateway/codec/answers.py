@@ -1,0 +1,219 @@
+"""Messages that the gateway receives to its values.
+
+Unknown enum values map to the documented safe choice, so that an older gateway lives with a newer
+service.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.codec.enums import (
+    AVAILABILITY_OF,
+    FAILURE_OF,
+    FAMILY_OF,
+    KIND_OF,
+    OWNER_OF,
+    STOP_OF,
+)
+from gateway.model import (
+    AttemptFailed,
+    AttemptStarted,
+    Availability,
+    BindingRef,
+    Failed,
+    GatewayAliases,
+    Grant,
+    Head,
+    PresentedIdentity,
+    ProviderState,
+    Snapshot,
+    StreamFailure,
+    Tail,
+)
+from services.domain.vocab import CredentialKind, FailureClass
+from services.domain.wire.model import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from google.protobuf.duration_pb2 import Duration
+    from pointsman.common.v1 import eligibility_pb2, header_pb2, usage_pb2
+    from pointsman.credentials.v1 import credentials_pb2
+    from pointsman.dispatch.v1 import dispatch_pb2
+
+    from gateway.model import Part
+
+
+def snapshot_of(message: credentials_pb2.EligibilitySnapshot) -> Snapshot:
+    """Return what credentials say can serve."""
+    return Snapshot(
+        version=message.version,
+        providers=tuple(_state_of(state) for state in message.providers),
+        is_gateway_exclusive=message.is_gateway_exclusive,
+        gateway_aliases=tuple(
+            GatewayAliases(
+                entry.provider, entry.credential_fingerprint, dict(entry.upstream_id_by_model)
+            )
+            for entry in message.gateway_aliases
+        ),
+        refused=_refused(message),
+        has_tenant_credentials=message.has_tenant_credentials,
+    )
+
+
+def _refused(message: credentials_pb2.EligibilitySnapshot) -> tuple[tuple[str, str], ...]:
+    """Return the bindings refused at every alias: another key may still know the model."""
+    refused = {(entry.provider, entry.model_id) for entry in message.refusals}
+    fingerprints = {
+        (entry.provider, entry.model_id, entry.credential_fingerprint) for entry in message.refusals
+    }
+    for entry in message.gateway_aliases:
+        for model_id in entry.upstream_id_by_model:
+            if (entry.provider, model_id, entry.credential_fingerprint) not in fingerprints:
+                refused.discard((entry.provider, model_id))
+    return tuple(sorted(refused))
+
+
+def _state_of(message: eligibility_pb2.ProviderEligibility) -> ProviderState:
+    return ProviderState(
+        provider=message.provider,
+        availability=AVAILABILITY_OF.get(message.availability, Availability.USABLE),
+        owners=tuple(OWNER_OF.get(owner, "operator") for owner in message.owners),
+        kinds=tuple(KIND_OF.get(kind, CredentialKind.API_KEY) for kind in message.kinds),
+        recover_unix_s=(
+            message.recover_time.ToMilliseconds() / 1000
+            if message.HasField("recover_time")
+            else None
+        ),
+        headroom_ratio=message.headroom_ratio if message.HasField("headroom_ratio") else None,
+    )
+
+
+def presented_of(
+    messages: Iterable[credentials_pb2.PresentedEligibility],
+) -> tuple[PresentedIdentity, ...]:
+    """Return the brought credentials that can be used."""
+    return tuple(
+        PresentedIdentity(
+            presented_hash=item.identity.presented_hash,
+            kind=KIND_OF[item.identity.kind],
+            provider=item.identity.provider,
+        )
+        for item in messages
+        if item.identity.kind in KIND_OF
+    )
+
+
+def grant_of(message: credentials_pb2.SelectCredentialResponse) -> Grant:
+    """Return a grant, to be passed on as it came."""
+    return Grant(
+        binding_index=message.binding_index,
+        fingerprint=message.grant.attribution.fingerprint,
+        wire=message.grant.SerializeToString(),
+    )
+
+
+def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
+    """Return one part of an answer; None for a part that this gateway does not know."""
+    match message.WhichOneof("part"):
+        case "chunk":
+            return message.chunk
+        case "attempt_started":
+            started = message.attempt_started
+            return AttemptStarted(
+                started.attempt_number, started.binding.provider, started.binding.model_id
+            )
+        case "attempt_failed":
+            attempt = message.attempt_failed.attempt
+            return AttemptFailed(attempt.binding.provider, _failure(attempt.failure_class))
+        case "head":
+            return _head(message.head)
+        case "tail":
+            return _tail(message.tail)
+        case "failed":
+            return _failed(message.failed)
+        case _:
+            return None
+
+
+def _head(head: dispatch_pb2.Head) -> Head:
+    binding = head.binding
+    return Head(
+        binding=BindingRef(
+            binding.model_id,
+            binding.provider,
+            binding.upstream_id,
+            binding.binding_index,
+            head.context_window_token_count,
+        ),
+        wire_family=FAMILY_OF[head.wire_family],
+        http_status=head.http_status or 200,
+        headers=_pairs(head.headers),
+        is_stream=head.is_stream,
+        plan_index=head.plan_index,
+        planned_provider=head.planned_provider,
+        fingerprint=head.credential.fingerprint,
+        is_model_aliased=head.is_model_aliased,
+    )
+
+
+def _tail(tail: dispatch_pb2.Tail) -> Tail:
+    failure = None
+    if tail.HasField("failure"):
+        failure = StreamFailure(
+            http_status=tail.failure.http_status,
+            vendor_type=tail.failure.vendor_type,
+            message=tail.failure.message,
+            is_error_frame_sent=tail.failure.is_error_frame_sent,
+        )
+    return Tail(
+        usage=_usage(tail.attempt.usage) if tail.attempt.HasField("usage") else None,
+        stop_reason=STOP_OF.get(tail.stop_reason),
+        failure=failure,
+        attempt_count=tail.attempt_count,
+        refusal_seen=tail.refusal_seen,
+    )
+
+
+def _failed(failed: dispatch_pb2.Failed) -> Failed:
+    return Failed(
+        failure=_failure(failed.failure_class),
+        upstream_status=failed.upstream_status if failed.HasField("upstream_status") else None,
+        body=failed.body,
+        is_body_truncated=failed.is_body_truncated,
+        headers=_pairs(failed.headers),
+        retry_after_s=(_seconds(failed.retry_delay) if failed.HasField("retry_delay") else None),
+        attempt_count=len(failed.attempts),
+        wire_family=FAMILY_OF.get(failed.wire_family),
+        vendor_type=failed.vendor_type,
+        is_caller_credential=failed.is_caller_credential,
+    )
+
+
+def _failure(number: int) -> FailureClass:
+    return FAILURE_OF.get(number, FailureClass.UPSTREAM_STATUS)
+
+
+def _usage(usage: usage_pb2.Usage) -> Usage:
+    return Usage(
+        fresh_input=usage.fresh_input_token_count,
+        cache_read=(
+            usage.cache_read_token_count if usage.HasField("cache_read_token_count") else None
+        ),
+        cache_write=(
+            usage.cache_write_token_count if usage.HasField("cache_write_token_count") else None
+        ),
+        cache_write_1h=usage.cache_write_one_hour_token_count,
+        output=usage.output_token_count,
+        reasoning=usage.reasoning_token_count,
+        server_tool_calls=usage.server_tool_call_count,
+    )
+
+
+def _pairs(headers: Iterable[header_pb2.HeaderField]) -> tuple[tuple[str, str], ...]:
+    return tuple((header.name, header.value) for header in headers)
+
+
+def _seconds(duration: Duration) -> float:
+    return duration.seconds + duration.nanos / 1e9

@@ -1,0 +1,52 @@
+"""Closed sets of ours beside the enums of the contract, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import action_pb2, attempt_pb2, eligibility_pb2, grant_pb2, usage_pb2
+
+from gateway.model import Availability, LastKind, Layer, Requirement
+from services.domain.vocab import CredentialKind, FailureClass, TurnType, WireFamily
+from services.domain.wire.model import StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WIRE_FAMILIES: Mapping[WireFamily, action_pb2.WireFamily] = {
+    family: getattr(action_pb2.WireFamily, f"WIRE_FAMILY_{family.name}") for family in WireFamily
+}
+TURN_TYPES: Mapping[TurnType, action_pb2.TurnType] = {
+    kind: getattr(action_pb2.TurnType, f"TURN_TYPE_{kind.name}") for kind in TurnType
+}
+LAST_KINDS: Mapping[LastKind, action_pb2.LastKind] = {
+    kind: getattr(action_pb2.LastKind, f"LAST_KIND_{kind.name}") for kind in LastKind
+}
+REQUIREMENTS: Mapping[Requirement, action_pb2.Requirement] = {
+    need: getattr(action_pb2.Requirement, f"REQUIREMENT_{need.name}") for need in Requirement
+}
+LAYERS: Mapping[Layer, eligibility_pb2.ExclusionLayer] = {
+    layer: getattr(eligibility_pb2.ExclusionLayer, f"EXCLUSION_LAYER_{layer.name}")
+    for layer in Layer
+}
+AVAILABILITIES: Mapping[Availability, eligibility_pb2.ProviderAvailability] = {
+    state: getattr(eligibility_pb2.ProviderAvailability, f"PROVIDER_AVAILABILITY_{state.name}")
+    for state in Availability
+}
+CREDENTIAL_KINDS: Mapping[CredentialKind, grant_pb2.CredentialKind] = {
+    kind: getattr(grant_pb2.CredentialKind, f"CREDENTIAL_KIND_{kind.name}")
+    for kind in CredentialKind
+}
+OWNERS: Mapping[str, grant_pb2.CredentialOwner] = {
+    "operator": grant_pb2.CREDENTIAL_OWNER_OPERATOR,
+    "tenant": grant_pb2.CREDENTIAL_OWNER_TENANT,
+    "caller": grant_pb2.CREDENTIAL_OWNER_CALLER,
+}
+FAMILY_OF = {number: family for family, number in WIRE_FAMILIES.items()}
+AVAILABILITY_OF = {number: state for state, number in AVAILABILITIES.items()}
+KIND_OF = {number: kind for kind, number in CREDENTIAL_KINDS.items()}
+OWNER_OF = {number: owner for owner, number in OWNERS.items()}
+FAILURE_OF = {
+    getattr(attempt_pb2.FailureClass, f"FAILURE_CLASS_{name.name}"): name for name in FailureClass
+}
+STOP_OF = {getattr(usage_pb2.StopReason, f"STOP_REASON_{stop.name}"): stop for stop in StopReason}

@@ -1,0 +1,285 @@
+"""Values of the gateway to the messages that it sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf import timestamp_pb2
+from pointsman.common.v1 import (
+    action_pb2,
+    attempt_pb2,
+    binding_pb2,
+    conversation_pb2,
+    eligibility_pb2,
+    grant_pb2,
+    header_pb2,
+)
+from pointsman.credentials.v1 import credentials_pb2
+from pointsman.dispatch.v1 import dispatch_pb2
+
+from gateway.codec.enums import (
+    AVAILABILITIES,
+    CREDENTIAL_KINDS,
+    LAST_KINDS,
+    LAYERS,
+    OWNERS,
+    REQUIREMENTS,
+    TURN_TYPES,
+    WIRE_FAMILIES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gateway.model import (
+        Action,
+        BindingRef,
+        EligibilityRecord,
+        Grant,
+        InstallationId,
+        ModelExclusion,
+        Plan,
+        Presented,
+        PresentedIdentity,
+        ProviderState,
+    )
+
+
+def action_context(action: Action) -> action_pb2.ActionContext:
+    """Return the context that every call of an action carries."""
+    caller = action.caller
+    return action_pb2.ActionContext(
+        action_id=action.id,
+        installation_id=caller.installation_id,
+        router_key_id=caller.key_id,
+        session_key=caller.session_key,
+        client_app=caller.client_app,
+        surface=WIRE_FAMILIES[action.surface],
+        turn_type=TURN_TYPES[action.turn_type],
+        client_request_id=caller.client_request_id,
+    )
+
+
+def request_body(action: Action) -> conversation_pb2.RequestBody:
+    """Return the client's body, byte for byte."""
+    return conversation_pb2.RequestBody(wire_family=WIRE_FAMILIES[action.surface], body=action.body)
+
+
+def request_features(action: Action) -> action_pb2.RequestFeatures:
+    """Return the features of an action's body."""
+    features = action.features
+    return action_pb2.RequestFeatures(
+        requested_model=features.requested_model,
+        input_token_count=features.input_tokens,
+        text_token_count=features.text_tokens,
+        overflow_token_count=features.overflow_tokens,
+        full_token_count=features.full_tokens,
+        max_output_token_count=min(features.max_output_tokens, 2**31 - 1),
+        last_kind=LAST_KINDS[features.last_kind],
+        tool_count=features.tool_count,
+        image_count=features.image_count,
+        message_count=features.message_count,
+        tool_call_count=features.tool_call_count,
+        is_streaming=features.is_streaming,
+        effort=features.effort,
+        requirements=sorted(REQUIREMENTS[need] for need in features.requirements),
+        body_bytes=features.body_bytes,
+    )
+
+
+def binding_ref(binding: BindingRef) -> binding_pb2.BindingRef:
+    """Return the name of a binding."""
+    return binding_pb2.BindingRef(
+        model_id=binding.model_id,
+        provider=binding.provider,
+        upstream_id=binding.upstream_id,
+        binding_index=binding.index,
+    )
+
+
+def planned_binding(binding: BindingRef) -> attempt_pb2.PlannedBinding:
+    """Return a binding to try; dispatch knows its dialect."""
+    return attempt_pb2.PlannedBinding(
+        binding=binding_ref(binding),
+        context_window_token_count=binding.context_window_tokens,
+    )
+
+
+def eligibility_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
+    """Return the frozen record as every service reads it."""
+    message = eligibility_pb2.EligibilityRecord(
+        record_id=record.record_id,
+        create_time=timestamp(record.create_unix_s),
+        installation_id=record.installation_id,
+        catalog_version=record.catalog_version,
+        config_version=record.config_version,
+        credentials_version=record.credentials_version,
+        enabled_providers=eligibility_pb2.ProviderEligibilitySet(
+            providers=[_provider_state(state) for state in record.enabled_providers]
+        ),
+        excluded_providers=[
+            eligibility_pb2.ProviderExclusion(provider=item.provider, layer=LAYERS[item.layer])
+            for item in record.excluded_providers
+        ],
+        is_gateway_exclusive=record.is_gateway_exclusive,
+        gateway_aliases=[
+            eligibility_pb2.GatewayAliases(
+                provider=entry.provider,
+                credential_fingerprint=entry.fingerprint,
+                upstream_id_by_model=entry.upstream_id_by_model,
+            )
+            for entry in record.gateway_aliases
+        ],
+        excluded_models=_models(record.excluded_models),
+        safety_excluded_models=_models(record.safety_excluded_models),
+        requirement_excluded_models=_models(record.requirement_excluded_models),
+        excluded_bindings=[
+            eligibility_pb2.BindingExclusion(
+                model_id=item.model_id, provider=item.provider, layer=LAYERS[item.layer]
+            )
+            for item in record.excluded_bindings
+        ],
+        presented_hashes=record.presented_hashes,
+    )
+    if record.forced_model:
+        message.forced.model_id = record.forced_model
+        message.forced.source = eligibility_pb2.FORCE_SOURCE_HEADER
+    if record.override_reason:
+        message.operator_override.reason = record.override_reason
+        message.operator_override.is_model_list_replaced = True
+        message.operator_override.is_provider_list_replaced = True
+    return message
+
+
+def _models(
+    exclusions: Iterable[ModelExclusion],
+) -> list[eligibility_pb2.ModelExclusion]:
+    return [
+        eligibility_pb2.ModelExclusion(model_id=item.model_id, layer=LAYERS[item.layer])
+        for item in exclusions
+    ]
+
+
+def _provider_state(state: ProviderState) -> eligibility_pb2.ProviderEligibility:
+    return eligibility_pb2.ProviderEligibility(
+        provider=state.provider,
+        availability=AVAILABILITIES[state.availability],
+        owners=sorted(OWNERS[owner] for owner in state.owners),
+        kinds=sorted(CREDENTIAL_KINDS[kind] for kind in state.kinds),
+        recover_time=timestamp(state.recover_unix_s) if state.recover_unix_s is not None else None,
+        headroom_ratio=state.headroom_ratio,
+    )
+
+
+def presented_credential(
+    presented: Presented, identity: PresentedIdentity | None = None
+) -> grant_pb2.PresentedCredential:
+    """Return a brought credential, secret included."""
+    return grant_pb2.PresentedCredential(
+        presented_secret=presented.presented_secret,
+        account_id=presented.account_id,
+        surface=WIRE_FAMILIES[presented.surface],
+        identity=presented_identity(identity) if identity is not None else None,
+    )
+
+
+def presented_identity(identity: PresentedIdentity) -> grant_pb2.PresentedIdentity:
+    """Return the name of a brought credential."""
+    return grant_pb2.PresentedIdentity(
+        presented_hash=identity.presented_hash,
+        kind=CREDENTIAL_KINDS[identity.kind],
+        provider=identity.provider,
+    )
+
+
+def eligibility_request(
+    installation_id: InstallationId, presented: Sequence[Presented], known_version: str
+) -> credentials_pb2.GetEligibilityRequest:
+    """Return the question what can serve."""
+    return credentials_pb2.GetEligibilityRequest(
+        installation_id=installation_id,
+        presented=[presented_credential(item) for item in presented],
+        known_version=known_version,
+    )
+
+
+def select_request(
+    action: Action,
+    bindings: Sequence[BindingRef],
+    record: eligibility_pb2.EligibilityRecord,
+    presented: Sequence[PresentedIdentity],
+) -> credentials_pb2.SelectCredentialRequest:
+    """Return the question for a grant."""
+    features = action.features
+    return credentials_pb2.SelectCredentialRequest(
+        action=action_context(action),
+        idempotency_key=f"{action.id}/1",
+        bindings=[binding_ref(binding) for binding in bindings],
+        eligibility=record,
+        presented=[presented_identity(item) for item in presented],
+        expected_token_count=features.input_tokens + features.max_output_tokens,
+    )
+
+
+def dispatch_request(
+    action: Action,
+    record: eligibility_pb2.EligibilityRecord,
+    plan: Plan,
+    grant: Grant | None,
+    service_version: str,
+) -> dispatch_pb2.DispatchRequest:
+    """Return the order to serve an action."""
+    return dispatch_pb2.DispatchRequest(
+        action=action_context(action),
+        body=request_body(action),
+        features=request_features(action),
+        eligibility=record,
+        plan=dispatch_pb2.AttemptPlan(
+            bindings=[planned_binding(binding) for binding in plan.bindings],
+            start_index=grant.binding_index if grant is not None else 0,
+            grant=grant_pb2.CredentialGrant.FromString(grant.wire) if grant is not None else None,
+            presented=[presented_credential(item, known) for item, known in plan.presented],
+            flags=dispatch_pb2.PlanFlags(
+                is_user_forced=plan.is_user_forced,
+                is_hard_pinned=plan.is_hard_pinned,
+                is_throttle_wait_enabled=True,
+                is_stream_usage_wanted=plan.is_stream_usage_wanted,
+            ),
+            first_attempt_number=1,
+            affinity_key=plan.affinity_key,
+            versions=binding_pb2.Versions(
+                service_version=service_version,
+                catalog_version=record.catalog_version,
+                config_version=record.config_version,
+                eligibility_id=record.record_id,
+            ),
+        ),
+        relayed_headers=header_fields(action.caller.relayed_headers),
+        kind=attempt_pb2.ATTEMPT_KIND_SERVE,
+    )
+
+
+def count_request(
+    action: Action,
+    record: eligibility_pb2.EligibilityRecord | None,
+    binding: BindingRef | None,
+) -> dispatch_pb2.CountTokensRequest:
+    """Return the question how many tokens a body has; without a binding an estimate is wanted."""
+    return dispatch_pb2.CountTokensRequest(
+        action=action_context(action),
+        body=request_body(action),
+        binding=planned_binding(binding) if binding is not None else None,
+        eligibility=record if binding is not None else None,
+        relayed_headers=header_fields(action.caller.relayed_headers),
+    )
+
+
+def header_fields(pairs: Iterable[tuple[str, str]]) -> list[header_pb2.HeaderField]:
+    """Return headers in the form that services pass on."""
+    return [header_pb2.HeaderField(name=name, value=value) for name, value in pairs]
+
+
+def timestamp(unix_s: float) -> timestamp_pb2.Timestamp:
+    """Return an instant."""
+    seconds = int(unix_s // 1)
+    return timestamp_pb2.Timestamp(seconds=seconds, nanos=int((unix_s - seconds) * 1e9))

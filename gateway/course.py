@@ -1,0 +1,112 @@
+"""What became of one action: the facts of its one canonical log line and of its metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway import metrics
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from gateway.model import Action, Head, Tail
+    from services.domain.wire.model import Stop, StopReason, Usage
+    from services.runtime.clock import Clock
+
+_log = get_logger("gateway")
+
+
+class Course:
+    """Collects what happens to an action; mutable, owned by its loop."""
+
+    def __init__(self, action: Action, clock: Clock, providers: Collection[str]) -> None:
+        self._providers = providers
+        self._action = action
+        self._clock = clock
+        self.head: Head | None = None
+        self.fingerprint = ""
+        self.attempts = 0
+        self.is_over = False
+        """Whether dispatch said all it had to say: nothing is left to cancel."""
+        self._usage: Usage | None = None
+        self._stop: StopReason | None = None
+        self._outcome = "failed"
+        self._reason = ""
+        self._ttft_s: float | None = None
+
+    def elapsed_s(self) -> float:
+        """Return the seconds since the request began."""
+        return self._clock.monotonic_s() - self._action.started_monotonic_s
+
+    def first_byte(self) -> None:
+        """Take note of the first byte for the client."""
+        if self._ttft_s is None:
+            self._ttft_s = self.elapsed_s()
+            metrics.TTFT_SECONDS.observe(self._ttft_s)
+
+    def saw(self, tail: Tail | None, usage: Usage | None, stop: Stop | None) -> None:
+        """Take note of usage and stop: the tail's, else what our own tap saw."""
+        self._usage = usage
+        self._stop = stop.reason if stop is not None else None
+        if tail is not None:
+            self.attempts = tail.attempt_count or self.attempts
+            self._usage = tail.usage or usage
+            self._stop = tail.stop_reason or self._stop
+
+    def attempt_ended(self, provider: str, outcome: str) -> None:
+        """Count an attempt."""
+        label = metrics.provider_label(provider, self._providers)
+        metrics.ATTEMPTS.labels(label, outcome).inc()
+
+    def ended(self, outcome: str) -> None:
+        """Take note of the end of an answer that began: ``served`` or ``broken``."""
+        self._outcome = outcome
+        if outcome != "served":
+            self._reason = self._reason or "broken"
+        if self.head is not None:
+            self.attempt_ended(self.head.binding.provider, outcome)
+        self.is_over = True
+
+    def failed(self, reason: str) -> None:
+        """Take note of an error; the first reason stays."""
+        self._outcome = "failed"
+        self._reason = self._reason or reason
+
+    def client_left(self) -> None:
+        """Take note of a client that is gone."""
+        self._outcome = "client_gone"
+
+    def close(self, status: int) -> None:
+        """Write the line and the metrics."""
+        action = self._action
+        elapsed_s = self.elapsed_s()
+        metrics.ACTION_SECONDS.observe(elapsed_s)
+        binding = self.head.binding if self.head is not None else None
+        usage = self._usage
+        _log.info(
+            "action",
+            action_id=action.id,
+            request_id=action.caller.client_request_id,
+            installation=action.caller.installation_id,
+            key=action.caller.key_id,
+            client=action.caller.client_app,
+            session_hash=action.caller.session_key[:8].hex(),
+            surface=action.surface.value,
+            turn_type=action.turn_type.value,
+            requested_model=action.features.requested_model[:128],
+            model=binding.model_id if binding is not None else "",
+            provider=binding.provider if binding is not None else "",
+            status=status,
+            attempts=self.attempts,
+            fingerprint=(self.head.fingerprint if self.head else "") or self.fingerprint,
+            stop=self._stop.value if self._stop is not None else "",
+            input_tokens=usage.fresh_input if usage is not None else None,
+            cache_read_tokens=usage.cache_read if usage is not None else None,
+            cache_write_tokens=usage.cache_write if usage is not None else None,
+            output_tokens=usage.output if usage is not None else None,
+            ttft_ms=round(self._ttft_s * 1000, 2) if self._ttft_s is not None else None,
+            elapsed_ms=round(elapsed_s * 1000, 2),
+            outcome=self._outcome,
+            reason=self._reason,
+        )

@@ -1,0 +1,242 @@
+"""What may serve one action: the policy layers folded once into a frozen record. Pure.
+
+Layers in order: operator lists, gateway mode, provider exclusions and missing credentials, safety
+(context fit), requirements, endpoint refusals. Only the first layer that removed something is kept,
+so one record answers "why not X?". Colours of providers never remove them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from gateway.model import (
+    BindingExclusion,
+    EligibilityRecord,
+    Layer,
+    ModelExclusion,
+    ProviderExclusion,
+    ProviderState,
+    Requirement,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gateway.model import Features, InstallationId, PresentedIdentity, Snapshot
+    from services.domain.catalog import Binding, Catalog, Model
+
+LONG_CONTEXT_TOKENS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the deployment fixes: its exclusions and the providers that it configured."""
+
+    config_version: str
+    configured_providers: tuple[str, ...]
+    """Providers with a key or a pool credential; they stand in while credentials are away."""
+    known_providers: tuple[str, ...] = ()
+    """Every provider of the deployment; the closed set of metric labels."""
+    excluded_models: frozenset[str] = frozenset()
+    excluded_providers: frozenset[str] = frozenset()
+    override_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The facts of one action that decide what may serve it."""
+
+    installation_id: InstallationId
+    features: Features
+    now_unix_s: float
+    snapshot: Snapshot | None
+    presented: tuple[PresentedIdentity, ...] = ()
+    forced_model: str = ""
+    is_long_context_asked: bool = False
+
+
+def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityRecord:
+    """Return the record of one action, over all models of the catalog."""
+    snapshot = question.snapshot
+    enabled = _enabled(question, policy)
+    excluded_providers = sorted(policy.excluded_providers)
+    is_exclusive = snapshot is not None and snapshot.is_gateway_exclusive
+    if is_exclusive:
+        excluded_providers = []
+    layers = _Layers(question, policy, enabled, is_exclusive=is_exclusive)
+    for model in catalog.models.values():
+        layers.judge(model)
+    record = EligibilityRecord(
+        record_id="",
+        create_unix_s=0.0,
+        installation_id=question.installation_id,
+        catalog_version=catalog.version,
+        config_version=policy.config_version,
+        credentials_version=snapshot.version if snapshot is not None else "",
+        enabled_providers=enabled,
+        excluded_providers=tuple(
+            ProviderExclusion(name, Layer.PROVIDER_EXCLUDED) for name in excluded_providers
+        ),
+        is_gateway_exclusive=is_exclusive,
+        gateway_aliases=snapshot.gateway_aliases if snapshot is not None and is_exclusive else (),
+        excluded_models=tuple(layers.excluded),
+        safety_excluded_models=tuple(layers.safety),
+        requirement_excluded_models=tuple(layers.requirement),
+        excluded_bindings=tuple(layers.bindings),
+        forced_model=question.forced_model,
+        presented_hashes=tuple(sorted(identity.presented_hash for identity in question.presented)),
+        override_reason=policy.override_reason,
+    )
+    return replace(record, record_id=_digest(record), create_unix_s=question.now_unix_s)
+
+
+def permits(record: EligibilityRecord, model_id: str, provider: str) -> bool:
+    """Return whether ``record`` lets ``provider`` serve ``model_id``."""
+    return removal_of(record, model_id, provider) is None
+
+
+def removal_of(record: EligibilityRecord, model_id: str, provider: str) -> Layer | None:
+    """Return the first layer that keeps ``provider`` from serving ``model_id``; None: it may."""
+    layer = model_removal_of(record, model_id)
+    if layer is not None:
+        return layer
+    for excluded in record.excluded_providers:
+        if excluded.provider == provider:
+            return excluded.layer
+    if all(state.provider != provider for state in record.enabled_providers):
+        return Layer.NO_CREDENTIAL
+    if record.is_gateway_exclusive and not any(
+        entry.provider == provider and model_id in entry.upstream_id_by_model
+        for entry in record.gateway_aliases
+    ):
+        return Layer.GATEWAY_MODE
+    for binding in record.excluded_bindings:
+        if binding.model_id == model_id and binding.provider == provider:
+            return binding.layer
+    return None
+
+
+def model_removal_of(record: EligibilityRecord, model_id: str) -> Layer | None:
+    """Return the first layer that removed a model as a whole; None: none did."""
+    for exclusions in (
+        record.excluded_models,
+        record.safety_excluded_models,
+        record.requirement_excluded_models,
+    ):
+        for exclusion in exclusions:
+            if exclusion.model_id == model_id:
+                return exclusion.layer
+    return None
+
+
+def _enabled(question: Question, policy: Policy) -> tuple[ProviderState, ...]:
+    """Return the providers with any way to authenticate, brought credentials included."""
+    snapshot = question.snapshot
+    states: Mapping[str, ProviderState] = (
+        {state.provider: state for state in snapshot.providers}
+        if snapshot is not None
+        else {name: ProviderState(name) for name in policy.configured_providers}
+    )
+    brought = {
+        identity.provider: ProviderState(
+            identity.provider, owners=("caller",), kinds=(identity.kind,)
+        )
+        for identity in question.presented
+        if identity.provider not in states
+    }
+    everything = {**states, **brought}
+    return tuple(everything[name] for name in sorted(everything))
+
+
+class _Layers:
+    """Judges models one by one and keeps the first reason against each."""
+
+    def __init__(
+        self,
+        question: Question,
+        policy: Policy,
+        enabled: Sequence[ProviderState],
+        *,
+        is_exclusive: bool,
+    ) -> None:
+        self._question = question
+        self._policy = policy
+        self._enabled = {state.provider for state in enabled}
+        self._providers = self._enabled - (set() if is_exclusive else policy.excluded_providers)
+        self._aliased: set[tuple[str, str]] | None = None
+        self._refused: frozenset[tuple[str, str]] = frozenset()
+        if question.snapshot is not None:
+            self._refused = frozenset(question.snapshot.refused)
+            if is_exclusive:
+                self._aliased = {
+                    (entry.provider, model_id)
+                    for entry in question.snapshot.gateway_aliases
+                    for model_id in entry.upstream_id_by_model
+                }
+        self.excluded: list[ModelExclusion] = []
+        self.safety: list[ModelExclusion] = []
+        self.requirement: list[ModelExclusion] = []
+        self.bindings: list[BindingExclusion] = []
+
+    def judge(self, model: Model) -> None:
+        """Take note of what removes ``model`` or some of its bindings."""
+        if model.id in self._policy.excluded_models:
+            self.excluded.append(ModelExclusion(model.id, Layer.OPERATOR))
+            return
+        if not any(self._is_provided(model.id, binding.provider) for binding in model.bindings):
+            self.excluded.append(ModelExclusion(model.id, self._absence(model)))
+            return
+        if all(not self._fits(binding) for binding in model.bindings):
+            self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
+        elif not _carries(model, self._question.features):
+            self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
+        else:
+            self._judge_bindings(model)
+
+    def _judge_bindings(self, model: Model) -> None:
+        for binding in model.bindings:
+            if (binding.provider, model.id) in self._refused:
+                layer = Layer.ENDPOINT_REFUSED
+            elif not self._fits(binding):
+                layer = Layer.CONTEXT_WINDOW
+            else:
+                continue
+            self.bindings.append(BindingExclusion(model.id, binding.provider, layer))
+
+    def _absence(self, model: Model) -> Layer:
+        """Return why no provider of ``model`` is there."""
+        if self._aliased is not None:
+            return Layer.GATEWAY_MODE
+        if any(binding.provider in self._enabled for binding in model.bindings):
+            return Layer.PROVIDER_EXCLUDED
+        return Layer.NO_CREDENTIAL
+
+    def _is_provided(self, model_id: str, provider: str) -> bool:
+        if provider not in self._providers:
+            return False
+        return self._aliased is None or (provider, model_id) in self._aliased
+
+    def _fits(self, binding: Binding) -> bool:
+        window = binding.context_window_tokens
+        if self._question.is_long_context_asked:
+            window = max(window, LONG_CONTEXT_TOKENS)
+        return self._question.features.overflow_tokens <= window
+
+
+def _carries(model: Model, features: Features) -> bool:
+    """Return whether a model takes the media of a request; unknown facts count as yes."""
+    facts = model.facts
+    needs = features.requirements
+    return not (
+        (Requirement.IMAGES in needs and not facts.image_input)
+        or (Requirement.DOCUMENTS in needs and facts.document_input is False)
+        or (Requirement.AUDIO in needs and facts.audio_input is False)
+    )
+
+
+def _digest(record: EligibilityRecord) -> str:
+    return hashlib.sha256(orjson.dumps(record)).hexdigest()[:32]

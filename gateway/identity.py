@@ -1,0 +1,132 @@
+"""Who asks, read from headers and query: router key, brought credentials, program, session. Pure.
+
+Nothing here is trusted: only the router key decides what a caller may do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.model import Presented
+from services.domain.vocab import WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.model import InstallationId
+
+ROUTER_KEY_HEADER = "x-router-key"
+FORCE_MODEL_HEADER = "x-router-force-model"
+MAX_IDENTIFIER_CHARS = 128
+MAX_CREDENTIAL_BYTES = 16 * 1024
+
+SESSION_HEADERS = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
+"""Headers that carry a client's session, most telling first."""
+
+RELAYED_HEADERS = ("anthropic-version", "anthropic-beta", "user-agent")
+"""Client headers that providers may see. Never credentials, cookies or forwarding headers."""
+
+_CREDENTIAL_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
+_ROUTER_SHAPE = re.compile(r"^r[ka]_[A-Za-z0-9]")
+_MAX_RELAYED_CHARS = 4096
+_MAX_APP_CHARS = 32
+_APPS_BY_X_APP = {"cli": "claude-code", "cli-bg": "claude-code"}
+_APP_SIGNS = (
+    ("claude-cli", "claude-code"),
+    ("codex_cli", "codex"),
+    ("codex-cli", "codex"),
+    ("cursor", "cursor"),
+    ("gemini-cli", "gemini-cli"),
+    ("google-genai", "gemini-cli"),
+    ("opencode", "opencode"),
+    ("aider", "aider"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The router key of a request and the credentials brought for upstream."""
+
+    router_key: str
+    presented: tuple[Presented, ...] = ()
+
+    def __repr__(self) -> str:
+        """Show no token."""
+        return f"Tokens(presented={len(self.presented)})"
+
+
+def tokens_of(headers: Mapping[str, str], query_key: str, surface: WireFamily) -> Tokens:
+    """Return the router key and, only beside a dedicated router-key header, what was brought.
+
+    A header that gave the router key is never relayed; a token shaped like one of ours never
+    counts as a brought credential.
+    """
+    dedicated = headers.get(ROUTER_KEY_HEADER, "").strip()
+    if dedicated:
+        return Tokens(dedicated, _presented(headers, surface))
+    for name in _CREDENTIAL_HEADERS:
+        token = _token(headers, name)
+        if token:
+            return Tokens(token)
+    return Tokens(query_key.strip())
+
+
+def _token(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name, "").strip()
+    if name != "authorization":
+        return value
+    scheme, _, token = value.partition(" ")
+    return token.strip() if scheme.casefold() == "bearer" else ""
+
+
+def _presented(headers: Mapping[str, str], surface: WireFamily) -> tuple[Presented, ...]:
+    account = headers.get("chatgpt-account-id", "").strip()
+    found: list[Presented] = []
+    for name in _CREDENTIAL_HEADERS:
+        token = _token(headers, name)
+        is_usable = token and not _ROUTER_SHAPE.match(token)
+        if is_usable and len(token.encode()) <= MAX_CREDENTIAL_BYTES:
+            found.append(Presented(token, surface, account if name == "authorization" else ""))
+    return tuple(found)
+
+
+def client_app(headers: Mapping[str, str]) -> str:
+    """Return the client program's name; empty: unknown. Never used for authorisation."""
+    named = headers.get("x-app", "").strip().lower()
+    if 1 <= len(named) <= _MAX_APP_CHARS:
+        return _APPS_BY_X_APP.get(named, named)
+    agent = headers.get("user-agent", "").lower()
+    for sign, app in _APP_SIGNS:
+        if sign in agent:
+            return app
+    return "codex" if agent.startswith("codex/") else ""
+
+
+def session_key(headers: Mapping[str, str], installation_id: InstallationId) -> bytes:
+    """Return 16 bytes that name the client's session within an installation; empty: none."""
+    for name in SESSION_HEADERS:
+        session = identifier(headers.get(name, ""))
+        if session:
+            digest = hashlib.sha256(f"{installation_id}\0{session}".encode())
+            return digest.digest()[:16]
+    return b""
+
+
+def identifier(value: str) -> str:
+    """Return an identifier of the caller's, trimmed; one that is too long counts as none."""
+    trimmed = value.strip()
+    return trimmed if len(trimmed.encode()) <= MAX_IDENTIFIER_CHARS else ""
+
+
+def relayed_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the client headers that may go on to a provider."""
+    pairs = ((name, headers.get(name, "").strip()) for name in RELAYED_HEADERS)
+    return tuple((name, value) for name, value in pairs if 0 < len(value) <= _MAX_RELAYED_CHARS)
+
+
+def wants_long_context(headers: Mapping[str, str], model: str) -> bool:
+    """Return whether the client asks for the long window, by beta header or by model tag."""
+    return "context-1m" in headers.get("anthropic-beta", "") or model.rstrip().endswith("[1m]")

@@ -1,0 +1,49 @@
+"""Counters and histograms of the edge; every label value comes from a closed set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from services.runtime.metrics import BUCKETS_S
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+HTTP_REQUESTS = Counter(
+    "pointsman_http_requests_total", "HTTP requests answered", ("surface", "code")
+)
+ACTION_SECONDS = Histogram(
+    "pointsman_action_seconds", "Time from request to end of answer", buckets=BUCKETS_S
+)
+TTFT_SECONDS = Histogram(
+    "pointsman_ttft_seconds", "Time from request to first byte of answer", buckets=BUCKETS_S
+)
+INFLIGHT_ACTIONS = Gauge("pointsman_inflight_actions", "Actions running now")
+KEEPALIVES = Counter("pointsman_stream_keepalives_total", "Keepalive frames written to clients")
+ATTEMPTS = Counter(
+    "pointsman_attempts_total", "Upstream attempts by what became of them", ("provider", "outcome")
+)
+
+OTHER = "other"
+"""Label of everything that is not in the closed set."""
+
+GONE_CODE = "499"
+"""Code label of requests whose client left before a status went out."""
+
+_CODES = frozenset(
+    {"200", "400", "401", "402", "403", "404", "405", "408", "409", "413", "415", "422", "429"}
+    | {GONE_CODE, "500", "501", "502", "503", "504", "529"}
+)
+
+
+def code_label(status: int) -> str:
+    """Return the label of an HTTP status."""
+    code = str(status) if status else GONE_CODE
+    return code if code in _CODES else OTHER
+
+
+def provider_label(provider: str, known: Collection[str]) -> str:
+    """Return the label of a provider."""
+    return provider if provider in known else OTHER

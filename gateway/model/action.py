@@ -1,0 +1,158 @@
+"""Values of an action: who asks, with which key, for what."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NewType
+
+from services.domain.vocab import CredentialKind, TurnType, WireFamily
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request
+
+ActionId = NewType("ActionId", str)
+InstallationId = NewType("InstallationId", str)
+
+DEPLOYMENT = InstallationId("")
+"""Owner of provider keys and of pool credentials that name no installation."""
+
+
+class ClientGoneError(Exception):
+    """The client does not read its answer any more."""
+
+
+class Scope(enum.StrEnum):
+    """What a router key may do."""
+
+    ROUTING = "routing"
+    ANALYTICS_READ = "analytics_read"
+
+
+class Denial(enum.StrEnum):
+    """Why nobody may act with a token."""
+
+    INVALID = "invalid_key"
+    EXPIRED = "key_expired"
+
+
+@dataclass(frozen=True, slots=True)
+class RouterKey:
+    """One router key as stored: never the token, only its digest and two display parts."""
+
+    id: str
+    installation_id: InstallationId
+    name: str
+    scope: Scope
+    digest: str
+    display_prefix: str
+    display_suffix: str
+    created_unix_s: float
+    expires_unix_s: float | None = None
+    revoked_unix_s: float | None = None
+    """From then on the token is refused; ahead of now while a rotated key has its grace."""
+    successor_id: str = ""
+
+    def denial_at(self, now_unix_s: float) -> Denial | None:
+        """Return why the key is refused now; None: it is live."""
+        if self.revoked_unix_s is not None and self.revoked_unix_s <= now_unix_s:
+            return Denial.INVALID
+        if self.expires_unix_s is not None and self.expires_unix_s <= now_unix_s:
+            return Denial.EXPIRED
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A credential that the caller brought for upstream; lives for one action."""
+
+    presented_secret: str
+    surface: WireFamily
+    account_id: str = ""
+
+    def __repr__(self) -> str:
+        """Show nothing of the secret."""
+        return f"Presented(surface={self.surface.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedIdentity:
+    """What credentials recognised a presented credential as."""
+
+    presented_hash: str
+    kind: CredentialKind
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: key, program and session, as far as the request tells."""
+
+    key_id: str
+    installation_id: InstallationId
+    client_app: str = ""
+    session_key: bytes = b""
+    client_request_id: str = ""
+    presented: tuple[Presented, ...] = ()
+    forced_model: str = ""
+    relayed_headers: tuple[tuple[str, str], ...] = ()
+    wants_long_context: bool = False
+
+
+class LastKind(enum.StrEnum):
+    """What the last message of a request is."""
+
+    USER_PROMPT = "user_prompt"
+    TOOL_RESULT = "tool_result"
+    ASSISTANT = "assistant"
+    NONE = "none"
+
+
+class Requirement(enum.StrEnum):
+    """Something a request needs that not every target can carry."""
+
+    IMAGES = "images"
+    REMOTE_IMAGE = "remote_image"
+    DOCUMENTS = "documents"
+    AUDIO = "audio"
+    VIDEO = "video"
+    VENDOR_FILE = "vendor_file"
+    SERVER_TOOLS = "server_tools"
+    STRUCTURED_OUTPUT = "structured_output"
+    LOGPROBS = "logprobs"
+    MULTI_CANDIDATE = "multi_candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Sizes and needs of a body; counts of tokens are estimates."""
+
+    requested_model: str
+    input_tokens: int
+    text_tokens: int
+    overflow_tokens: int
+    full_tokens: int
+    max_output_tokens: int
+    last_kind: LastKind
+    tool_count: int
+    image_count: int
+    message_count: int
+    tool_call_count: int
+    is_streaming: bool
+    requirements: tuple[Requirement, ...]
+    body_bytes: int
+    effort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One request on its way: the body as it came, read once, and all that was learned of it."""
+
+    id: ActionId
+    surface: WireFamily
+    caller: Caller
+    body: bytes
+    request: Request
+    features: Features
+    turn_type: TurnType
+    started_monotonic_s: float

@@ -1,0 +1,217 @@
+"""From dispatch's parts to the client's bytes: the answer half of one action.
+
+Nothing is written before the first output, so that a failure keeps its HTTP status; after it, a
+failure is the dialect's error frame, at most one and never after a clean end.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from gateway import render
+from gateway.errors import error_of, failure_of, is_kept
+from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, Tail
+from gateway.writers import client_error_of, unaliased, writer_for
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.errors import status_of
+from services.domain.wire.model import RenderContext, WireError
+
+if TYPE_CHECKING:
+    from gateway.course import Course
+    from gateway.model import Action, StreamFailure
+    from gateway.ports import Answer, Reply
+    from gateway.writers import Writer
+    from services.domain.wire.model import ClientError
+    from services.runtime.clock import Clock
+
+
+class Relay:
+    """Relays one answer; belongs to one action."""
+
+    def __init__(
+        self,
+        action: Action,
+        decision: str,
+        answer: Answer,
+        reply: Reply,
+        course: Course,
+        clock: Clock,
+    ) -> None:
+        self.answer = answer
+        self._action = action
+        self._decision = decision
+        self._reply = reply
+        self._course = course
+        self._clock = clock
+
+    async def run(self) -> None:
+        """Relay the answer to its end; what is left of the walk is cancelled when that fails.
+
+        Raises:
+            RouterError: a service of ours failed before anything was sent.
+            ClientGoneError: the client does not read.
+        """
+        try:
+            first = await self._first()
+            if isinstance(first, Failed):
+                await self._report(first)
+            elif first.is_stream:
+                await self._stream(first)
+            else:
+                await self._whole(first)
+        finally:
+            if not self._course.is_over:
+                self.answer.cancel()
+
+    async def _first(self) -> Head | Failed:
+        """Return how the walk turned out, past the attempts that went before."""
+        while (part := await self.answer.read()) is not None:
+            match part:
+                case AttemptStarted():
+                    self._course.attempts += 1
+                case AttemptFailed(provider=provider, failure=failure):
+                    self._course.attempt_ended(provider, failure.value)
+                case Head():
+                    self._course.head = part
+                    return part
+                case Failed():
+                    return part
+                case _:
+                    break
+        raise _broke_off()
+
+    async def _stream(self, head: Head) -> None:
+        action, reply, course = self._action, self._reply, self._course
+        upstream, client = codec_for(head.wire_family), codec_for(action.surface)
+        writer = writer_for(head, upstream, client, self._context(head))
+        try:
+            tail = await self._copy(head, writer)
+        except RouterError as error:
+            if not reply.has_begun:
+                raise
+            course.failed(error.reason.value)
+            failure: StreamFailure | ClientError | None = error_of(error, action.id)
+        else:
+            course.saw(tail, writer.usage, writer.stop)
+            failure = tail.failure
+        if failure is None:
+            await self._send(head, writer.finish())
+            course.saw(tail, writer.usage, writer.stop)
+            course.ended("broken" if writer.is_failed else "served")
+        else:
+            course.ended("broken")
+            if not reply.has_begun:
+                await refuse(action, reply, client_error_of(failure, action.id))
+                return
+            await self._send(head, writer.fail(failure, action.id))
+        await reply.end()
+
+    async def _copy(self, head: Head, writer: Writer) -> Tail:
+        """Write the chunks as they come and return the tail."""
+        try:
+            while (part := await self.answer.read()) is not None:
+                if isinstance(part, bytes):
+                    await self._send(head, writer.feed(part))
+                elif isinstance(part, Tail):
+                    return part
+        finally:
+            self._course.saw(None, writer.usage, writer.stop)
+        raise _broke_off()
+
+    async def _send(self, head: Head, data: bytes) -> None:
+        if not data:
+            return
+        if not self._reply.has_begun:
+            await self._reply.begin(head.http_status, self._headers(head))
+            self._course.first_byte()
+        await self._reply.write(data)
+
+    async def _whole(self, head: Head) -> None:
+        pieces: list[bytes] = []
+        tail: Tail | None = None
+        while (part := await self.answer.read()) is not None:
+            if isinstance(part, bytes):
+                pieces.append(part)
+            elif isinstance(part, Tail):
+                tail = part
+                break
+        if tail is None:
+            raise _broke_off()
+        self._course.saw(tail, None, None)
+        if tail.failure is not None:
+            self._course.ended("broken")
+            error = client_error_of(tail.failure, self._action.id)
+            await refuse(self._action, self._reply, error)
+            return
+        body = self._rendered(head, b"".join(pieces))
+        self._course.first_byte()
+        await self._reply.whole(head.http_status, self._headers(head), body)
+        self._course.ended("served")
+
+    def _rendered(self, head: Head, body: bytes) -> bytes:
+        """Return a whole body in the client's dialect."""
+        surface = self._action.surface
+        if head.wire_family is surface:
+            if not head.is_model_aliased:
+                return body
+            return unaliased(body, head.binding.upstream_id, head.binding.model_id)
+        try:
+            response = codec_for(head.wire_family).decode_response(body)
+        except WireError as error:
+            message = f"the provider's answer cannot be read: {error}"
+            raise RouterError(Reason.UPSTREAM_UNAVAILABLE, message) from error
+        return codec_for(surface).encode_response(response, self._context(head))
+
+    async def _report(self, failed: Failed) -> None:
+        """Tell the client that no attempt served."""
+        action, course = self._action, self._course
+        course.attempts = max(course.attempts, failed.attempt_count)
+        course.failed(failed.failure.value)
+        course.is_over = True
+        if not is_kept(failed, action.surface):
+            family = failed.wire_family
+            codec = codec_for(family) if family is not None else None
+            error = failure_of(failed, action.surface, codec, action.id)
+            await refuse(action, self._reply, error)
+            return
+        headers = render.base_headers(action.surface, action.id)
+        headers.update(render.relayed(failed.headers))
+        headers["content-type"] = render.JSON_TYPE
+        if failed.retry_after_s is not None:
+            headers["retry-after"] = render.retry_after(failed.retry_after_s)
+        status = failed.upstream_status or 502
+        await self._reply.whole(status, list(headers.items()), failed.body)
+
+    def _headers(self, head: Head) -> list[tuple[str, str]]:
+        return render.answer_headers(head, self._action.surface, self._action.id, self._decision)
+
+    def _context(self, head: Head) -> RenderContext:
+        request, surface = self._action.request, self._action.surface
+        return RenderContext(
+            model_id=head.binding.model_id,
+            created_unix_s=int(self._clock.now_unix_s()),
+            new_id=new_id,
+            estimated_input_tokens=self._action.features.input_tokens,
+            is_usage_wanted=request.is_stream_usage_wanted or surface is not WireFamily.OPENAI_CHAT,
+        )
+
+
+async def refuse(action: Action, reply: Reply, error: ClientError) -> None:
+    """Answer with an error in the dialect of the action's caller."""
+    headers = render.error_headers(action.surface, action.id, error)
+    body = codec_for(action.surface).encode_error(error)
+    await reply.whole(status_of(error, action.surface), headers, body)
+
+
+def new_id(prefix: str) -> str:
+    """Return a fresh id with that prefix."""
+    return prefix + secrets.token_hex(12)
+
+
+def _broke_off() -> RouterError:
+    return RouterError(
+        Reason.ROUTING_UNAVAILABLE, "the answer broke off: try again", retry_after_s=1.0
+    )

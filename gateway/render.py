@@ -1,0 +1,116 @@
+"""How an answer looks to the client: its headers. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from services.domain.vocab import WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gateway.model import Head
+    from services.domain.wire.model import ClientError
+
+JSON_TYPE = "application/json"
+SSE_TYPE = "text/event-stream"
+
+EXPOSED_HEADERS = ", ".join(
+    (
+        "x-router-action-id",
+        "x-router-decision",
+        "x-router-provider",
+        "x-router-model",
+        "x-router-context-window",
+        "x-router-cache",
+        "x-router-fallback-from",
+        "x-router-fallback-attempt",
+        "request-id",
+        "x-request-id",
+        "retry-after",
+    )
+)
+
+_NEVER_RELAYED = frozenset(
+    {
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "set-cookie",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+
+def request_id_header(surface: WireFamily) -> str:
+    """Return the header in which clients of a surface look for the id of their request."""
+    return "request-id" if surface is WireFamily.ANTHROPIC else "x-request-id"
+
+
+def base_headers(surface: WireFamily, action_id: str) -> dict[str, str]:
+    """Return the headers that every answer to an action has."""
+    return {
+        request_id_header(surface): action_id,
+        "x-router-action-id": action_id,
+        "access-control-expose-headers": EXPOSED_HEADERS,
+    }
+
+
+def relayed(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return upstream headers less those that belong to its own connection and body."""
+    named = next((value for name, value in headers if name == "connection"), "")
+    dropped = _NEVER_RELAYED | {token.strip().lower() for token in named.split(",")}
+    return {name: value for name, value in headers if name.lower() not in dropped}
+
+
+def answer_headers(
+    head: Head, surface: WireFamily, action_id: str, decision: str
+) -> list[tuple[str, str]]:
+    """Return the headers of an answer, final before its first byte."""
+    headers = base_headers(surface, action_id)
+    headers.update(relayed(head.headers))
+    headers["content-type"] = _content_type(head, surface)
+    headers["x-router-decision"] = decision
+    headers["x-router-provider"] = head.binding.provider
+    headers["x-router-model"] = head.binding.model_id
+    if head.binding.context_window_tokens:
+        headers["x-router-context-window"] = str(head.binding.context_window_tokens)
+    if head.plan_index > 0:
+        headers["x-router-fallback-from"] = head.planned_provider
+        headers["x-router-fallback-attempt"] = str(head.plan_index)
+    if head.is_stream:
+        headers["cache-control"] = "no-cache"
+        headers["x-accel-buffering"] = "no"
+    return list(headers.items())
+
+
+def error_headers(
+    surface: WireFamily, request_id: str, error: ClientError
+) -> list[tuple[str, str]]:
+    """Return the headers of an error answer."""
+    headers = base_headers(surface, request_id)
+    headers["content-type"] = JSON_TYPE
+    if error.retry_after_s is not None:
+        headers["retry-after"] = retry_after(error.retry_after_s)
+    return list(headers.items())
+
+
+def retry_after(seconds: float) -> str:
+    """Return a wait as the header has it: whole seconds, rounded up, at least one."""
+    return str(max(1, math.ceil(seconds)))
+
+
+def _content_type(head: Head, surface: WireFamily) -> str:
+    default = SSE_TYPE if head.is_stream else JSON_TYPE
+    if head.wire_family is not surface:
+        return default
+    return next((value for name, value in head.headers if name == "content-type"), default)

@@ -1,0 +1,95 @@
+"""From an HTTP request to an action: who asks, the body read once, its features."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway import identity
+from gateway.body import read_body, too_large
+from gateway.features import features_of, turn_type_of
+from gateway.model import Action, ActionId, Caller, RouterKey, Scope
+from services.domain.wire.codecs import codec_for
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from gateway.ports import Keys
+    from services.domain.vocab import WireFamily
+    from services.runtime.clock import Clock
+
+_QUERY_KEY = "key"
+
+
+def new_action_id() -> ActionId:
+    """Return an id that is unique for ever."""
+    return ActionId(f"act_{secrets.token_hex(12)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Reads requests: authenticates first, then takes the body, then decodes it once."""
+
+    keys: Keys
+    clock: Clock
+    max_body_bytes: int
+
+    async def authenticate(
+        self, request: web.BaseRequest, surface: WireFamily
+    ) -> tuple[RouterKey, identity.Tokens]:
+        """Return the router key of a request and what it brought besides.
+
+        Raises:
+            RouterError: the key is bad, or cannot be looked up.
+        """
+        # The query key belongs to dialects whose clients send nothing else; none is served here.
+        tokens = identity.tokens_of(request.headers, "", surface)
+        return await self.keys.authenticate(tokens.router_key, Scope.ROUTING), tokens
+
+    async def action(
+        self, request: web.BaseRequest, surface: WireFamily, action_id: ActionId
+    ) -> Action:
+        """Return the action that a request asks for.
+
+        Raises:
+            RouterError: the key is bad or the body too large.
+            WireError: the body cannot be read.
+        """
+        started_s = self.clock.monotonic_s()
+        key, tokens = await self.authenticate(request, surface)
+        body = await self._body(request)
+        decoded = codec_for(surface).decode_request(body)
+        features = features_of(decoded, len(body))
+        headers = request.headers
+        caller = Caller(
+            key_id=key.id,
+            installation_id=key.installation_id,
+            client_app=identity.client_app(headers),
+            session_key=identity.session_key(headers, key.installation_id),
+            client_request_id=identity.identifier(headers.get("x-request-id", "")),
+            presented=tokens.presented,
+            forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
+            relayed_headers=identity.relayed_headers(headers),
+            wants_long_context=identity.wants_long_context(headers, decoded.model),
+        )
+        return Action(
+            id=action_id,
+            surface=surface,
+            caller=caller,
+            body=body,
+            request=decoded,
+            features=features,
+            turn_type=turn_type_of(decoded, features),
+            started_monotonic_s=started_s,
+        )
+
+    async def _body(self, request: web.BaseRequest) -> bytes:
+        encoding = request.headers.get("content-encoding", "")
+        declared = request.content_length
+        if declared is not None and declared > self.max_body_bytes:
+            raise too_large(self.max_body_bytes)
+        if request.headers.get("expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        return await read_body(request.content.iter_any(), encoding, declared, self.max_body_bytes)

@@ -1,0 +1,65 @@
+"""Answers of routes that are not actions: JSON documents, and errors in the fitting dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+from aiohttp import web
+
+from gateway.render import error_headers
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.errors import status_of
+from services.domain.wire.model import ClientError, ErrorKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+
+def dialect_of(request: web.BaseRequest) -> WireFamily:
+    """Return the dialect in which a caller of any route expects errors."""
+    if request.path.startswith("/v1/messages") or "anthropic-version" in request.headers:
+        return WireFamily.ANTHROPIC
+    return WireFamily.OPENAI_CHAT
+
+
+def document(value: object, status: int = 200) -> web.Response:
+    """Return a JSON answer."""
+    return web.Response(status=status, body=orjson.dumps(value), content_type="application/json")
+
+
+def refusal(
+    surface: WireFamily, request_id: str, error: ClientError, extra: Mapping[str, str] | None = None
+) -> web.Response:
+    """Return an error answer in the dialect of ``surface``."""
+    headers = dict(error_headers(surface, request_id, error))
+    headers.update(extra or {})
+    body = codec_for(surface).encode_error(error)
+    return web.Response(status=status_of(error, surface), headers=headers, body=body)
+
+
+def unknown_route(request: web.BaseRequest, request_id: str) -> web.Response:
+    """Return the answer for a path that is not there."""
+    error = ClientError(
+        kind=ErrorKind.NOT_FOUND,
+        message=f"no route {request.path[:200]}",
+        code="route_not_found",
+        request_id=request_id,
+    )
+    return refusal(dialect_of(request), request_id, error)
+
+
+def wrong_method(
+    request: web.BaseRequest, request_id: str, allowed: Collection[str]
+) -> web.Response:
+    """Return the answer for a method that a path does not take."""
+    methods = ", ".join(sorted(allowed))
+    error = ClientError(
+        kind=ErrorKind.INVALID_REQUEST,
+        message=f"{request.method[:20]} is not allowed on {request.path[:200]}: use {methods}",
+        code="method_not_allowed",
+        request_id=request_id,
+        http_status=405,
+    )
+    return refusal(dialect_of(request), request_id, error, {"allow": methods})

@@ -1,0 +1,65 @@
+"""What the routed surfaces have in common: read, serve, answer in the caller's dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from gateway.errors import error_of, unreadable
+from gateway.model import ClientGoneError
+from gateway.requests import new_action_id
+from gateway.routes.envelope import refusal
+from gateway.stream import HttpReply
+from services.domain.errors import Reason, RouterError
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import WireError
+
+if TYPE_CHECKING:
+    from gateway.action import Actions
+    from gateway.requests import Intake
+    from gateway.settings import GatewaySettings
+    from services.domain.vocab import WireFamily
+
+
+class Surface:
+    """Serves actions of one dialect."""
+
+    def __init__(
+        self, family: WireFamily, intake: Intake, actions: Actions, settings: GatewaySettings
+    ) -> None:
+        self._family = family
+        self._intake = intake
+        self._actions = actions
+        self._settings = settings
+        self._keepalive = codec_for(family).keepalive
+
+    async def post(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Serve one request of this dialect."""
+        action_id = new_action_id()
+        try:
+            action = await self._intake.action(request, self._family, action_id)
+        except RouterError as error:
+            return refusal(self._family, action_id, error_of(error, action_id))
+        except WireError as error:
+            return refusal(self._family, action_id, unreadable(error, action_id))
+        if self._is_busy():
+            busy = RouterError(Reason.SERVER_BUSY, "the router is busy: try again")
+            return refusal(self._family, action_id, error_of(busy, action_id))
+        reply = HttpReply(
+            request,
+            keepalive=self._keepalive,
+            keepalive_interval_s=self._settings.sse_keepalive_interval_seconds,
+            write_timeout_s=self._settings.client_write_timeout_seconds,
+        )
+        try:
+            await self._actions.serve(action, reply)
+        except ClientGoneError:
+            pass
+        finally:
+            await reply.stop_timer()
+        return reply.response or web.Response(status=499)
+
+    def _is_busy(self) -> bool:
+        most = self._settings.max_in_flight
+        return most > 0 and self._actions.running_count >= most

@@ -1,0 +1,54 @@
+"""The table of routes: exact paths, and prefixes whose rest is a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from aiohttp import web
+
+Handler: TypeAlias = "Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]"
+Methods: TypeAlias = "Mapping[str, Handler]"
+Routes: TypeAlias = "Mapping[str, Methods]"
+
+OTHER = "other"
+_LABELS = {
+    "/v1/messages": "messages",
+    "/v1/messages/count_tokens": "count_tokens",
+    "/v1/chat/completions": "chat",
+    "/v1/models": "models",
+    "/health": "health",
+    "/readyz": "health",
+    "/v1/version": "health",
+    "/": "health",
+}
+
+
+class RouteTable:
+    """Finds the methods of a path."""
+
+    def __init__(self, exact: Routes, prefixes: Routes) -> None:
+        self._exact = dict(exact)
+        self._prefixes = dict(prefixes)
+
+    def find(self, path: str) -> Methods | None:
+        """Return the methods of ``path``; None: it is not there. A slash at the end is ignored."""
+        found = self._exact.get(path)
+        if found is not None:
+            return found
+        trimmed = path.rstrip("/")
+        if trimmed in self._exact:
+            return self._exact[trimmed]
+        for prefix, methods in self._prefixes.items():
+            if trimmed.startswith(prefix):
+                return methods
+        return None
+
+
+def label_of(path: str) -> str:
+    """Return the metric label of a path, from a closed set."""
+    if path.startswith("/v1/models/"):
+        return "models"
+    return _LABELS.get(path, OTHER)

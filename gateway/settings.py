@@ -1,0 +1,103 @@
+"""Settings of the gateway: where it listens, what it accepts, how it streams, who it routes by.
+
+Two tables of the configuration: ``[gateway]`` and ``[routing]``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from services.runtime.settings import PositiveSeconds, Seconds, Section
+
+KEY_PREFIX = "rk_"
+MIN_BOOTSTRAP_CHARS = 16
+MIN_OPEN_BOOTSTRAP_CHARS = 32
+"""Shortest bootstrap key of a gateway that other machines can reach."""
+
+STRATEGIES = ("requested",)
+
+
+class GatewaySettings(Section):
+    """The table ``[gateway]``. Sizes in bytes of the decoded body, times in seconds."""
+
+    listen: str = "127.0.0.1:8080"
+    ops_listen: str = "127.0.0.1:9090"
+    database: str = "sqlite:///~/.pointsman/pointsman.db"
+    bootstrap_key: SecretStr = SecretStr("")
+    """First router key, for scripts: ``rk_`` and at least 16 characters in all."""
+    max_body_bytes: int = Field(default=32 * 1024 * 1024, gt=0)
+    sse_keepalive_interval_seconds: Seconds = 15.0
+    """Silence after which a stream gets a keepalive frame; 0: none."""
+    client_write_timeout_seconds: PositiveSeconds = 60.0
+    """How long a client may take nothing of what is written to it."""
+    action_budget_seconds: PositiveSeconds = 600.0
+    max_in_flight: int = Field(default=0, ge=0)
+    """Most actions at once; 0: no limit."""
+    drain_seconds: Seconds = 660.0
+    lame_duck_seconds: Seconds = 5.0
+
+    @model_validator(mode="after")
+    def _has_a_safe_bootstrap_key(self) -> Self:
+        key = self.bootstrap_key.get_secret_value()
+        if key and not (key.startswith(KEY_PREFIX) and len(key) >= MIN_BOOTSTRAP_CHARS):
+            raise ValueError(
+                f"bootstrap_key must start with {KEY_PREFIX} and have at least"
+                f" {MIN_BOOTSTRAP_CHARS} characters"
+            )
+        if not is_loopback(self.listen) and len(key) < MIN_OPEN_BOOTSTRAP_CHARS:
+            raise ValueError(
+                f"listen = {self.listen!r} can be reached by other machines: set a bootstrap key"
+                f" of at least {MIN_OPEN_BOOTSTRAP_CHARS} characters (POINTSMAN_BOOTSTRAP_KEY), or"
+                " listen on 127.0.0.1"
+            )
+        return self
+
+
+class RoutingSettings(Section):
+    """The table ``[routing]``: how a model is chosen, and what the operator takes away."""
+
+    strategy: str = "requested"
+    shadow: str = ""
+    excluded_models: tuple[str, ...] = ()
+    excluded_providers: tuple[str, ...] = ()
+    override_reason: str = Field(default="", max_length=200)
+    """Why the operator excludes; recorded with every action that it touches."""
+
+    @model_validator(mode="after")
+    def _names_what_is_built(self) -> Self:
+        if self.strategy not in STRATEGIES:
+            raise ValueError(
+                f"strategy {self.strategy!r} is not known: set strategy to one of"
+                f" {', '.join(STRATEGIES)}"
+            )
+        if self.shadow:
+            raise ValueError(
+                f"shadow {self.shadow!r} is not known: remove shadow, no strategy can be shadowed"
+            )
+        return self
+
+
+def host_and_port(listen: str) -> tuple[str, int]:
+    """Return the two parts of ``host:port``; an IPv6 host stands in brackets.
+
+    Raises:
+        ValueError: there is no port.
+    """
+    host, _, port = listen.rpartition(":")
+    if not port.isdigit():
+        raise ValueError(f"listen = {listen!r} must be host:port")
+    return host.strip("[]"), int(port)
+
+
+def is_loopback(listen: str) -> bool:
+    """Return whether only this machine can reach ``listen``."""
+    host, _ = host_and_port(listen)
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

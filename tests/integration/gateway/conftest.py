@@ -1,0 +1,117 @@
+"""A gateway over real HTTP, with scripted peers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+
+from gateway.build import Gateway
+from gateway.eligibility import Policy
+from gateway.model import BindingRef, Head, StreamFailure, Tail
+from gateway.settings import GatewaySettings
+from services.domain.catalog import Catalog, build_catalog
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import StopReason, Usage
+from services.runtime.clock import SystemClock
+from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
+
+KEY = "rk_test_0123456789abcdefghij"
+
+CATALOG_ROWS = [
+    {
+        "id": "claude-large",
+        "context_window": 200_000,
+        "bindings": [
+            {"provider": "acme", "input_usd_per_mtok": 3.0, "output_usd_per_mtok": 15.0},
+            {"provider": "globex", "input_usd_per_mtok": 3.0, "output_usd_per_mtok": 15.0},
+        ],
+    },
+    {
+        "id": "tiny",
+        "context_window": 100,
+        "image_input": False,
+        "bindings": [
+            {"provider": "acme", "input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0},
+        ],
+    },
+    {
+        "id": "orphan",
+        "bindings": [
+            {"provider": "nowhere", "input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0},
+        ],
+    },
+]
+
+
+def catalog() -> Catalog:
+    return build_catalog([{"models": CATALOG_ROWS}])
+
+
+def head(family: WireFamily, *, is_stream: bool = True, **changes: object) -> Head:
+    facts: dict[str, object] = {
+        "binding": BindingRef("claude-large", "acme", "claude-large", 0, 200_000),
+        "wire_family": family,
+        "http_status": 200,
+        "headers": (("content-type", "text/event-stream" if is_stream else "application/json"),),
+        "is_stream": is_stream,
+        "planned_provider": "acme",
+    }
+    return Head(**{**facts, **changes})  # type: ignore[arg-type]  # facts by name
+
+
+def tail(failure: StreamFailure | None = None) -> Tail:
+    return Tail(Usage(fresh_input=7, output=3), StopReason.END_TURN, failure)
+
+
+@dataclass
+class Stack:
+    """A running gateway and all that stands around it."""
+
+    credentials: FakeCredentials = field(default_factory=FakeCredentials)
+    dispatch: FakeDispatch = field(default_factory=FakeDispatch)
+    store: MemoryKeyStore = field(default_factory=MemoryKeyStore)
+    settings: GatewaySettings = field(
+        default_factory=lambda: GatewaySettings(
+            listen="127.0.0.1:0",
+            bootstrap_key=SecretStr(KEY),
+            sse_keepalive_interval_seconds=0.1,
+            client_write_timeout_seconds=1.0,
+            max_body_bytes=64 * 1024,
+        )
+    )
+    policy: Policy = field(
+        default_factory=lambda: Policy("cfg", ("acme",), known_providers=("acme", "globex"))
+    )
+
+    async def start(self) -> None:
+        self.gateway = Gateway(
+            self.settings,
+            self.policy,
+            catalog(),
+            SystemClock(),
+            store=self.store,
+            credentials=self.credentials,
+            dispatch=self.dispatch,
+        )
+        await self.gateway.start()
+        self.session = aiohttp.ClientSession(
+            f"http://127.0.0.1:{self.gateway.port}",
+            headers={"authorization": f"Bearer {KEY}"},
+            timeout=aiohttp.ClientTimeout(total=10),
+        )
+
+    async def aclose(self) -> None:
+        await self.session.close()
+        await self.gateway.aclose()
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[Stack]:
+    running = Stack()
+    await running.start()
+    yield running
+    await running.aclose()
