@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import structlog
 import uvloop
 
 from services.domain.errors import RouterError
@@ -45,6 +46,8 @@ def guarded(work: Callable[[], int]) -> int:
 
     A fault of our own is one line too; its traceback is logged where the level is ``debug``.
     """
+    if not structlog.is_configured():
+        log.configure()
     try:
         return work()
     except ConfigError as error:

@@ -22,7 +22,6 @@ output_usd_per_mtok = 15.0
 """
 
 
-@pytest.mark.spec("SCO-62")
 def test_every_built_in_model_has_a_tier_prices_and_a_source(tmp_path: Path) -> None:
     catalog = load_catalog(CatalogSettings(), tmp_path)
     assert len(catalog.models) >= 20
