@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 DEFAULT_MAX_TOKENS = 8192
 """Output limit of a request that names none, unless the target's cap is lower."""
 
+REQUIRED_MEMBERS = frozenset(["max_tokens", "messages", "model", "stream"])
+"""Members that every body has, whatever a catalog says of them."""
+
 JSON_OBJECT_LINE = "Answer with exactly one JSON object and nothing else."
 """Instruction that stands for a wish for any JSON object."""
 
@@ -74,10 +77,18 @@ class _Encoder:
         self._parameters(plan)
         self._body["stream"] = request.is_stream
         self._dropped()
-        for name in target.facts.refused_parameters:
-            if name not in ("messages", "model") and self._body.pop(name, None) is not None:
-                self._note("parameter_refused", TransformAction.DROPPED, name)
+        self._refused()
         return EncodedRequest(dump(self._body), tuple(self._transforms))
+
+    def _refused(self) -> None:
+        """Leave out what the catalog says the target refuses."""
+        for name in sorted(self._target.facts.refused_parameters - REQUIRED_MEMBERS):
+            owner, _, member = name.partition(".")
+            holder = self._body.get(owner) if member else self._body
+            if isinstance(holder, dict) and holder.pop(member or owner, None) is not None:
+                self._note("parameter_refused", TransformAction.DROPPED, name)
+            if member and holder == {}:
+                del self._body[owner]
 
     def _note(self, code: str, action: TransformAction, path: str) -> None:
         self._transforms.append(Transform(code, action, path))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from services.domain.wire.anthropic.encode import default_max_tokens
-from services.domain.wire.anthropic.reasoning import plan_reasoning
+from services.domain.wire.anthropic.encode import REQUIRED_MEMBERS, default_max_tokens
+from services.domain.wire.anthropic.reasoning import nearest_level, plan_reasoning
 from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
 from services.domain.wire.model import EncodedRequest, Transform, TransformAction
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Request, Target
     from services.domain.wire.scanner import Document, Edit, Node
 
-_REQUIRED = frozenset(["messages", "model", "stream"])
+
+_EFFORT = "output_config.effort"
 
 
 class _Splicer:
@@ -35,6 +36,8 @@ class _Splicer:
         self._edits: list[Edit] = []
         self._transforms: list[Transform] = []
         self._dropped: list[Node] = []
+        self._dropped_members: dict[str, list[Node]] = {}
+        self._refused_names = target.facts.refused_parameters - REQUIRED_MEMBERS
 
     def splice(self) -> EncodedRequest:
         document, target = self._document, self._target
@@ -45,6 +48,7 @@ class _Splicer:
         self._reasoning(max_tokens)
         self._refused()
         self._history()
+        self._drop_members()
         self._edits.extend(document.root.without(self._dropped))
         return EncodedRequest(document.splice(self._edits), tuple(self._transforms))
 
@@ -69,25 +73,28 @@ class _Splicer:
     def _set(self, key: str, json_text: str) -> None:
         """Put a value in the place of a top-level member, which is added when there is none."""
         node = self._document.member(key)
-        self._edits = [edit for edit in self._edits if node is None or edit.start != node.start]
         if node is None:
             self._edits.append(self._document.root.with_member(key, json_text))
         else:
+            self._forget(node)
             self._edits.append(node.replaced_by(json_text))
 
     def _drop(self, key: str, code: str) -> None:
         node = self._document.member(key)
         if node is None or node in self._dropped:
             return
-        self._edits = [edit for edit in self._edits if edit.start != node.start]
+        self._forget(node)
         self._dropped.append(node)
         self._note(code, TransformAction.DROPPED, key)
 
     def _reasoning(self, max_tokens: int) -> None:
         """Say a wish for reasoning in the form that a target of known abilities takes."""
         facts, request = self._target.facts, self._request
+        if facts.reasoning == "none":
+            return
+        self._fit_effort()
         node = self._document.member("thinking")
-        if facts.reasoning == "none" or node is None or not isinstance(node.value, dict):
+        if node is None or not isinstance(node.value, dict):
             return
         kind = node.value.get("type")
         if not (
@@ -105,6 +112,48 @@ class _Splicer:
         )
         self._apply(plan, max_tokens)
 
+    def _fit_effort(self) -> None:
+        """Bring an effort to a level that the target has; one without levels gets none."""
+        facts = self._target.facts
+        config = self._document.member("output_config")
+        effort = config.members.get("effort") if config else None
+        if config is None or effort is None or not isinstance(effort.value, str):
+            return
+        if facts.reasoning_levels:
+            level = nearest_level(effort.value, facts.reasoning_levels)
+            if level != effort.value:
+                self._edits.append(effort.replaced_by(json.dumps(level)))
+                self._note("effort_projected", TransformAction.PROJECTED, _EFFORT)
+        elif not facts.adaptive_thinking:
+            self._drop_member(config, effort, _EFFORT, "effort_dropped")
+
+    def _drop_member(self, owner: Node, member: Node, path: str, code: str) -> None:
+        """Remove one member of a top-level object, and the object when nothing else is in it."""
+        gone = self._dropped_members.setdefault(owner.key, [])
+        if owner in self._dropped or member in gone:
+            return
+        self._forget(member)
+        gone.append(member)
+        self._note(code, TransformAction.DROPPED, path)
+
+    def _drop_members(self) -> None:
+        """Turn the removals of inner members into edits."""
+        for owner_key, gone in self._dropped_members.items():
+            owner = self._document.member(owner_key)
+            if owner is None or owner in self._dropped:
+                continue
+            if len(gone) == len(owner.items):
+                self._forget(owner)
+                self._dropped.append(owner)
+            else:
+                self._edits.extend(owner.without(gone))
+
+    def _forget(self, node: Node) -> None:
+        """Take back the edits inside a value that is about to be replaced or removed."""
+        self._edits = [
+            edit for edit in self._edits if edit.start < node.start or edit.end > node.end
+        ]
+
     def _apply(self, plan: Plan, max_tokens: int) -> None:
         if plan.thinking is None:
             self._drop("thinking", plan.code or "thinking_dropped")
@@ -113,7 +162,7 @@ class _Splicer:
             self._note(plan.code or "thinking_projected", TransformAction.PROJECTED, "thinking")
         if plan.max_tokens is not None and plan.max_tokens != max_tokens:
             self._set("max_tokens", str(plan.max_tokens))
-        if plan.effort:
+        if plan.effort and self._refused_names.isdisjoint(["output_config", _EFFORT]):
             self._effort(plan.effort)
 
     def _effort(self, effort: str) -> None:
@@ -123,11 +172,13 @@ class _Splicer:
             return
         before = config.members.get("effort")
         word = json.dumps(effort)
+        if before is not None:
+            self._forget(before)
         edit = before.replaced_by(word) if before else config.with_member("effort", word)
         self._edits.append(edit)
 
     def _refused(self) -> None:
-        for name in sorted(self._target.facts.refused_parameters - _REQUIRED):
+        for name in sorted(self._refused_names):
             owner, _, member = name.partition(".")
             if not member:
                 self._drop(name, "parameter_refused")
@@ -135,9 +186,7 @@ class _Splicer:
             node = self._document.member(owner)
             inner = node.members.get(member) if node else None
             if node is not None and inner is not None and node not in self._dropped:
-                self._edits = [edit for edit in self._edits if edit.start != inner.start]
-                self._edits.extend(node.without([inner]))
-                self._note("parameter_refused", TransformAction.DROPPED, name)
+                self._drop_member(node, inner, name, "parameter_refused")
 
     def _history(self) -> None:
         messages = self._document.member("messages")

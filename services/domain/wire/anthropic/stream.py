@@ -24,17 +24,20 @@ from services.domain.wire.model import (
     UpstreamError,
     UsageSeen,
 )
-from services.domain.wire.reading import dump, join_surrogates, load, mapping, text, whole
+from services.domain.wire.reading import join_surrogates, load, mapping, text, whole
+from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.domain.sse import Frame
     from services.domain.wire.model import Event, Usage
+    from services.domain.wire.scanner import Plan
 
 MAX_BAD_FRAMES = 3
 """Unreadable frames in a row that break a stream."""
 
+_START_PLAN: Plan = {"content_block": {}}
 _Kind = Literal["text", "thinking", "redacted_thinking", "tool_use", "refusal"]
 _DELTA_KINDS: Mapping[str, _Kind] = {
     "text_delta": "text",
@@ -57,7 +60,7 @@ class _Open:
         self.index = index
         self.kind = kind
         self.held = ""
-        self.initial_input: object = None
+        self.initial_input = ""
         self.has_arguments = False
 
 
@@ -75,6 +78,7 @@ class MessagesStreamDecoder:
         self._bad_frames = 0
         self._is_started = False
         self._is_over = False
+        self._frame_data = b""
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that ``data`` completes."""
@@ -117,6 +121,7 @@ class MessagesStreamDecoder:
                 self._fail("upstream stream is unreadable", "stream_unreadable", events)
             return
         self._bad_frames = 0
+        self._frame_data = frame.data
         self._dispatch(text(event.get("type")) or frame.event, event, events)
 
     def _dispatch(self, kind: str, event: Mapping[str, object], events: list[Event]) -> None:
@@ -187,9 +192,15 @@ class MessagesStreamDecoder:
             case "tool_use" if text(block.get("name")):
                 name, call_id = text(block.get("name")), text(block.get("id"))
                 opened = self._open_block(at, "tool_use", events, call_id=call_id, name=name)
-                opened.initial_input = block.get("input")
+                if block.get("input"):
+                    opened.initial_input = self._initial_input()
             case _:
                 self._skipped.add(at)
+
+    def _initial_input(self) -> str:
+        """Return the arguments that came with the opening of a call, as they were written."""
+        block = scan(self._frame_data, _START_PLAN).member("content_block")
+        return block.members["input"].source if block else ""
 
     def _open_block(
         self,
@@ -248,7 +259,7 @@ class MessagesStreamDecoder:
         if opened.held:
             events.append(BlockDelta(opened.index, join_surrogates(opened.held)))
         if opened.kind == "tool_use" and not opened.has_arguments and opened.initial_input:
-            events.append(BlockDelta(opened.index, dump(opened.initial_input).decode()))
+            events.append(BlockDelta(opened.index, opened.initial_input))
         events.append(BlockClose(opened.index))
 
 

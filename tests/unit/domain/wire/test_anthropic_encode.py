@@ -496,3 +496,12 @@ def test_every_history_is_legal(turns: list[tuple[Role, list[Block]]]) -> None:
             ]
         assert turn["content"]
         assert all(b["text"].strip() for b in turn["content"] if b["type"] == "text")
+
+
+def test_what_the_catalog_says_is_refused_is_left_out_and_recorded() -> None:
+    refused = frozenset(["temperature", "output_config.effort", "max_tokens", "top_k"])
+    facts = dataclasses.replace(ADAPTIVE, refused_parameters=refused)
+    wish = Reasoning("level", "low")
+    body, codes = encode(foreign(HI), facts, reasoning=wish)
+    assert ("output_config" in body, body["max_tokens"]) == (False, 8192)
+    assert codes == ["parameter_refused"]

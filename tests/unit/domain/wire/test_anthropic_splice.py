@@ -128,6 +128,16 @@ def test_adaptive_reasoning_becomes_a_budget_below_the_limit() -> None:
     body, _ = spliced(members, target(BUDGET, cap=4096))
     assert body["thinking"] == {"type": "enabled", "budget_tokens": 1024}
     assert body["max_tokens"] == 1524
+    assert "output_config" not in body
+
+
+@pytest.mark.spec("XLT-166")
+def test_an_effort_that_the_target_lacks_becomes_the_nearest() -> None:
+    for effort, sent in (("xhigh", "high"), ("minimal", "low"), ("low", "low")):
+        members: Json = {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+        body, codes = spliced(members, target(ADAPTIVE))
+        assert body["output_config"] == {"effort": sent}
+        assert codes == (["effort_projected"] if sent != effort else [])
 
 
 @pytest.mark.spec("XLT-167")
@@ -144,3 +154,49 @@ def test_reasoning_that_cannot_be_switched_off_is_lowered() -> None:
 def test_equal_input_gives_equal_bytes() -> None:
     body = json.dumps(RICH).encode()
     assert splice(body, target()) == splice(body, target())
+
+
+@pytest.mark.spec("XLT-37", "XLT-225")
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "thinking": st.sampled_from(
+                [
+                    {"type": "adaptive"},
+                    {"type": "enabled", "budget_tokens": 9000},
+                    {"type": "disabled"},
+                    {},
+                    None,
+                ]
+            ),
+            "output_config": st.sampled_from(
+                [{}, None, {"effort": "xhigh"}, {"effort": "low", "format": {}}, {"effort": 1}]
+            ),
+            "max_tokens": st.sampled_from([None, 5, 90000]),
+            "top_k": st.just(1),
+        },
+    ),
+    st.builds(
+        ModelFacts,
+        reasoning=st.sampled_from(["none", "optional", "always"]),
+        reasoning_levels=st.sampled_from([(), ("low", "high")]),
+        reasoning_budget=st.booleans(),
+        adaptive_thinking=st.booleans(),
+        refused_parameters=st.frozensets(
+            st.sampled_from(
+                ["thinking", "max_tokens", "output_config", "output_config.effort", "top_k"]
+            )
+        ),
+    ),
+    st.sampled_from([None, 600, 64000]),
+)
+def test_no_combination_of_edits_breaks_the_body(
+    members: Json, facts: ModelFacts, cap: int | None
+) -> None:
+    body = json.dumps({**members, "messages": [USER], "model": "m", "x": "keep"}).encode()
+    sent = json.loads(splice(body, target(facts, cap=cap)).body)
+    assert (sent["model"], sent["messages"], sent["x"]) == ("upstream", [USER], "keep")
+    assert (facts.refused_parameters - {"max_tokens"}).isdisjoint(sent)
+    if "output_config.effort" in facts.refused_parameters:
+        assert "effort" not in (sent.get("output_config") or {})

@@ -182,9 +182,9 @@ def test_a_call_without_a_name_is_dropped() -> None:
 
 
 def test_arguments_that_came_with_the_opening_are_kept() -> None:
-    block = opened(0, type="tool_use", id="t", name="f", input={"a": 1}) + closed(0)
+    block = opened(0, type="tool_use", id="t", name="f", input={"a": 2**70}) + closed(0)
     deltas = [e.text for e in decoded(start() + block + ending()) if isinstance(e, BlockDelta)]
-    assert [json.loads(text) for text in deltas] == [{"a": 1}]
+    assert [json.loads(text) for text in deltas] == [{"a": 2**70}]
 
 
 def test_redacted_thinking_is_kept_whole() -> None:
