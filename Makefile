@@ -8,10 +8,11 @@ RUN_READY := .venv/run.stamp
 DEV_READY := .venv/dev.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit contract test-slow lint protos protos-check spec-coverage bench bench-peers lock clean
+.PHONY: help run test unit contract test-slow lint protos protos-check settings-tables spec-coverage \
+	bench bench-peers lock clean
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 15
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 run: $(RUN_READY) ## Serve everything in one process on this machine
 	@$(BIN)/pointsman serve $(ARGS)
@@ -39,6 +40,9 @@ protos: $(DEV_READY) ## Regenerate the committed stubs
 
 protos-check: $(DEV_READY) ## Fail when the committed stubs are not those of the contract
 	$(BIN)/python protos/generate.py --check
+
+settings-tables: $(DEV_READY) ## Write the tables of settings in the READMEs
+	$(BIN)/python -m tests.settings_tables
 
 spec-coverage: $(DEV_READY) ## List behaviours of the SPEC.md files that no test cites
 	$(BIN)/python -m tests.spec_coverage

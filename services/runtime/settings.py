@@ -24,18 +24,26 @@ class Section(BaseModel):
 
 
 class ServiceSettings(Section):
-    """What every service has when it runs apart. ``listen`` is empty in the embedded shape."""
+    """What every service has when it runs apart."""
 
     listen: str = ""
+    """Address of its gRPC server (`host:port` or `unix:path`). Empty: a port of its own on
+    loopback; unused in one process."""
     ops_listen: str = ""
-    """Empty: the port of ``listen`` plus 1000 on the same host."""
+    """Address of `/livez`, `/readyz` and `/metrics`. Empty: the port of `listen` plus 1000 on the
+    same host."""
     target: str = ""
-    """What the others dial (``dns:///host:port`` or ``unix:path``); empty: loopback default."""
+    """What the others dial (`dns:///host:port` or `unix:path`). Empty: the loopback default."""
     max_concurrent: int = Field(default=0, ge=0)
+    """Most calls at once, watches aside; more are told to come back. 0: no limit."""
     drain_seconds: Seconds = 660.0
+    """How long running calls may go on after the lame-duck period."""
     lame_duck_seconds: Seconds = 5.0
+    """How long calls are still taken after SIGTERM, while callers learn of it."""
     reflection: bool = True
+    """Whether tools may ask the server for its methods."""
     allow_plaintext_secrets: bool = False
+    """Whether secrets may come from another machine without TLS."""
 
 
 class ProviderSettings(Section):
