@@ -47,12 +47,12 @@ class HttpServer:
         self._runner = web.ServerRunner(server, shutdown_timeout=_CLOSING_S)
         await self._runner.setup()
         host, port = host_and_port(listen)
-        self._site = web.TCPSite(self._runner, host, port, reuse_address=True)
+        site = web.TCPSite(self._runner, host, port, reuse_address=True)
         try:
-            await self._site.start()
+            await site.start()
         except OSError as error:
-            await self._runner.cleanup()
             raise OSError(f"cannot listen on {listen}: {error.strerror}") from None
+        self._site = site
         self.port = self._runner.addresses[0][1]
 
     async def stop_listening(self) -> None:

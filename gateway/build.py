@@ -91,13 +91,15 @@ class Gateway:
         return self._server.port
 
     async def start(self) -> None:
-        """Open the store, see that there is a key, watch credentials and listen.
+        """Open the store, listen, see that there is a key and watch credentials.
 
         Raises:
             DatabaseError: the store cannot be used.
             OSError: the address cannot be bound; the message names it.
         """
         await self._store.start()
+        # Listen first: a start that fails for its address must not have used up the first key.
+        await self._server.start(self._settings.listen)
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
             self._store,
@@ -108,7 +110,6 @@ class Gateway:
         )
         if self._watcher is not None:
             self._watcher.start()
-        await self._server.start(self._settings.listen)
         self._is_started = True
 
     def readiness(self) -> Mapping[str, bool]:

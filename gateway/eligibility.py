@@ -20,14 +20,15 @@ from gateway.model import (
     ModelExclusion,
     ProviderExclusion,
     ProviderState,
-    Requirement,
 )
+from services.domain.wire.features import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gateway.model import Features, InstallationId, PresentedIdentity, Snapshot
+    from gateway.model import InstallationId, PresentedIdentity, Snapshot
     from services.domain.catalog import Binding, Catalog, Model
+    from services.domain.wire.features import Features
 
 LONG_CONTEXT_TOKENS = 1_000_000
 

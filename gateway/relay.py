@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from gateway import render
 from gateway.errors import error_of, failure_of, is_kept
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, Tail
-from gateway.writers import client_error_of, unaliased, writer_for
+from gateway.writers import client_error_of, unaliased, whole_response, writer_for
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import WireFamily
+from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of
 from services.domain.wire.model import RenderContext, WireError
@@ -58,7 +59,7 @@ class Relay:
             first = await self._first()
             if isinstance(first, Failed):
                 await self._report(first)
-            elif first.is_stream:
+            elif first.is_stream and self._action.request.is_stream:
                 await self._stream(first)
             else:
                 await self._whole(first)
@@ -153,17 +154,20 @@ class Relay:
 
     def _rendered(self, head: Head, body: bytes) -> bytes:
         """Return a whole body in the client's dialect."""
-        surface = self._action.surface
-        if head.wire_family is surface:
+        surface, is_stream_wanted = self._action.surface, self._action.request.is_stream
+        if head.wire_family is surface and head.is_stream == is_stream_wanted:
             if not head.is_model_aliased:
                 return body
             return unaliased(body, head.binding.upstream_id, head.binding.model_id)
         try:
-            response = codec_for(head.wire_family).decode_response(body)
+            response = whole_response(codec_for(head.wire_family), body, is_stream=head.is_stream)
         except WireError as error:
             message = f"the provider's answer cannot be read: {error}"
             raise RouterError(Reason.UPSTREAM_UNAVAILABLE, message) from error
-        return codec_for(surface).encode_response(response, self._context(head))
+        client, context = codec_for(surface), self._context(head)
+        if is_stream_wanted:
+            return client.stream_encoder(context).feed(events_of(response))
+        return client.encode_response(response, context)
 
     async def _report(self, failed: Failed) -> None:
         """Tell the client that no attempt served."""
@@ -186,7 +190,13 @@ class Relay:
         await self._reply.whole(status, list(headers.items()), failed.body)
 
     def _headers(self, head: Head) -> list[tuple[str, str]]:
-        return render.answer_headers(head, self._action.surface, self._action.id, self._decision)
+        return render.answer_headers(
+            head,
+            self._action.surface,
+            self._action.id,
+            self._decision,
+            is_stream=self._action.request.is_stream,
+        )
 
     def _context(self, head: Head) -> RenderContext:
         request, surface = self._action.request, self._action.surface
@@ -194,7 +204,7 @@ class Relay:
             model_id=head.binding.model_id,
             created_unix_s=int(self._clock.now_unix_s()),
             new_id=new_id,
-            estimated_input_tokens=self._action.features.input_tokens,
+            estimated_input_tokens=self._action.input_tokens,
             is_usage_wanted=request.is_stream_usage_wanted or surface is not WireFamily.OPENAI_CHAT,
         )
 

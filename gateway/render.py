@@ -73,12 +73,12 @@ def relayed(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def answer_headers(
-    head: Head, surface: WireFamily, action_id: str, decision: str
+    head: Head, surface: WireFamily, action_id: str, decision: str, *, is_stream: bool
 ) -> list[tuple[str, str]]:
     """Return the headers of an answer, final before its first byte."""
     headers = base_headers(surface, action_id)
     headers.update(relayed(head.headers))
-    headers["content-type"] = _content_type(head, surface)
+    headers["content-type"] = _content_type(head, surface, is_stream=is_stream)
     headers["x-router-decision"] = decision
     headers["x-router-provider"] = head.binding.provider
     headers["x-router-model"] = head.binding.model_id
@@ -87,7 +87,7 @@ def answer_headers(
     if head.plan_index > 0:
         headers["x-router-fallback-from"] = head.planned_provider
         headers["x-router-fallback-attempt"] = str(head.plan_index)
-    if head.is_stream:
+    if is_stream:
         headers["cache-control"] = "no-cache"
         headers["x-accel-buffering"] = "no"
     return list(headers.items())
@@ -109,8 +109,8 @@ def retry_after(seconds: float) -> str:
     return str(max(1, math.ceil(seconds)))
 
 
-def _content_type(head: Head, surface: WireFamily) -> str:
-    default = SSE_TYPE if head.is_stream else JSON_TYPE
-    if head.wire_family is not surface:
+def _content_type(head: Head, surface: WireFamily, *, is_stream: bool) -> str:
+    default = SSE_TYPE if is_stream else JSON_TYPE
+    if head.wire_family is not surface or head.is_stream != is_stream:
         return default
     return next((value for name, value in head.headers if name == "content-type"), default)

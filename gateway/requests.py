@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from gateway import identity
 from gateway.body import read_body, too_large
-from gateway.features import features_of, turn_type_of
+from gateway.features import input_tokens_of, turn_type_of
 from gateway.model import Action, ActionId, Caller, RouterKey, Scope
 from services.domain.wire.codecs import codec_for
+from services.domain.wire.features import features_of
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -80,6 +81,7 @@ class Intake:
             body=body,
             request=decoded,
             features=features,
+            input_tokens=input_tokens_of(decoded, features),
             turn_type=turn_type_of(decoded, features),
             started_monotonic_s=started_s,
         )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import action_pb2, attempt_pb2, eligibility_pb2, grant_pb2, usage_pb2
 
-from gateway.model import Availability, LastKind, Layer, Requirement
+from gateway.model import Availability, Layer
 from services.domain.vocab import CredentialKind, FailureClass, TurnType, WireFamily
+from services.domain.wire.features import LastKind, Requirement
 from services.domain.wire.model import StopReason
 
 if TYPE_CHECKING:

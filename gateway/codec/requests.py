@@ -27,6 +27,7 @@ from gateway.codec.enums import (
     TURN_TYPES,
     WIRE_FAMILIES,
 )
+from services.domain.catalog import strip_client_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,11 +70,12 @@ def request_features(action: Action) -> action_pb2.RequestFeatures:
     """Return the features of an action's body."""
     features = action.features
     return action_pb2.RequestFeatures(
-        requested_model=features.requested_model,
-        input_token_count=features.input_tokens,
+        requested_model=strip_client_tag(features.requested_model),
+        input_token_count=action.input_tokens,
         text_token_count=features.text_tokens,
         overflow_token_count=features.overflow_tokens,
         full_token_count=features.full_tokens,
+        signature_token_count=features.signature_tokens,
         max_output_token_count=min(features.max_output_tokens, 2**31 - 1),
         last_kind=LAST_KINDS[features.last_kind],
         tool_count=features.tool_count,
@@ -217,7 +219,7 @@ def select_request(
         bindings=[binding_ref(binding) for binding in bindings],
         eligibility=record,
         presented=[presented_identity(item) for item in presented],
-        expected_token_count=features.input_tokens + features.max_output_tokens,
+        expected_token_count=action.input_tokens + features.max_output_tokens,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NewType
 from services.domain.vocab import CredentialKind, TurnType, WireFamily
 
 if TYPE_CHECKING:
+    from services.domain.wire.features import Features
     from services.domain.wire.model import Request
 
 ActionId = NewType("ActionId", str)
@@ -99,51 +100,6 @@ class Caller:
     wants_long_context: bool = False
 
 
-class LastKind(enum.StrEnum):
-    """What the last message of a request is."""
-
-    USER_PROMPT = "user_prompt"
-    TOOL_RESULT = "tool_result"
-    ASSISTANT = "assistant"
-    NONE = "none"
-
-
-class Requirement(enum.StrEnum):
-    """Something a request needs that not every target can carry."""
-
-    IMAGES = "images"
-    REMOTE_IMAGE = "remote_image"
-    DOCUMENTS = "documents"
-    AUDIO = "audio"
-    VIDEO = "video"
-    VENDOR_FILE = "vendor_file"
-    SERVER_TOOLS = "server_tools"
-    STRUCTURED_OUTPUT = "structured_output"
-    LOGPROBS = "logprobs"
-    MULTI_CANDIDATE = "multi_candidate"
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Sizes and needs of a body; counts of tokens are estimates."""
-
-    requested_model: str
-    input_tokens: int
-    text_tokens: int
-    overflow_tokens: int
-    full_tokens: int
-    max_output_tokens: int
-    last_kind: LastKind
-    tool_count: int
-    image_count: int
-    message_count: int
-    tool_call_count: int
-    is_streaming: bool
-    requirements: tuple[Requirement, ...]
-    body_bytes: int
-    effort: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Action:
     """One request on its way: the body as it came, read once, and all that was learned of it."""
@@ -154,5 +110,7 @@ class Action:
     body: bytes
     request: Request
     features: Features
+    input_tokens: int
+    """Best estimate of the prompt."""
     turn_type: TurnType
     started_monotonic_s: float

@@ -51,4 +51,4 @@ class CountTokens:
             )
         except RouterError:
             counted = None
-        return counted if counted is not None else action.features.input_tokens
+        return counted if counted is not None else action.input_tokens
