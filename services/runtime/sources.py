@@ -71,13 +71,12 @@ def parse_toml(path: Path) -> dict[str, object]:
 
 def usual_keys(env: Mapping[str, str]) -> dict[str, object]:
     """Return the tables that stand in for a missing file: provider keys of the environment."""
-    return {
-        "providers": {
-            provider: {"api_key": f"${{{name}}}"}
-            for provider, name in PROVIDER_KEY_VARIABLES.items()
-            if env.get(name)
-        }
+    found = {
+        provider: {"api_key": f"${{{name}}}"}
+        for provider, name in PROVIDER_KEY_VARIABLES.items()
+        if env.get(name)
     }
+    return {"providers": found} if found else {}
 
 
 def variables(env: Mapping[str, str]) -> tuple[Variable, ...]:

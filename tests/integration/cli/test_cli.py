@@ -1,0 +1,143 @@
+"""The command line: exit codes, one line per failure, JSON where asked."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli.pointsman import pointsman
+
+QUIET = '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
+
+
+def configured(home: Path, text: str) -> Path:
+    file = home / "pointsman.toml"
+    file.write_text(text)
+    return file
+
+
+def test_version_names_the_contract(tmp_path: Path) -> None:
+    done = pointsman(tmp_path, "version", "--json")
+    assert done.code == 0
+    assert set(json.loads(done.out)) == {"version", "proto_digest"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [("srve",), ("serve", "nobody"), ("serve", "--conf", "x"), ("keys", "create")]
+)
+def test_wrong_usage_exits_2_with_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = pointsman(tmp_path, *arguments)
+    assert done.code == 2
+    assert done.error.startswith("error: ")
+
+
+@pytest.mark.spec("OPS-95")
+@pytest.mark.parametrize("arguments", [("serve",), ("config", "check"), ("migrate", "status")])
+def test_an_unknown_key_exits_2_and_names_file_key_and_the_nearest(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    configured(tmp_path, "[gateway]\nmax_body_byte = 1\n")
+    done = pointsman(tmp_path, *arguments)
+    assert done.code == 2
+    assert done.error == (
+        "error: pointsman.toml: gateway.max_body_byte: unknown key; did you mean 'max_body_bytes'?"
+    )
+    assert done.out == ""
+
+
+def test_a_part_refuses_its_own_unknown_keys_and_leaves_the_others_alone(tmp_path: Path) -> None:
+    configured(tmp_path, "[gateway]\nunheard = 1\n[services.dispatch]\nlisen = 1\n")
+    done = pointsman(tmp_path, "serve", "dispatch")
+    assert done.code == 2
+    assert "services.dispatch.lisen: unknown key; did you mean 'listen'?" in done.error
+
+
+def test_malformed_toml_exits_2_and_names_the_place(tmp_path: Path) -> None:
+    file = configured(tmp_path, "[gateway]\nlisten = here\n")
+    done = pointsman(tmp_path, "config", "check", "--config", str(file))
+    assert done.code == 2
+    assert f"error: {file}: not valid TOML: " in done.error
+    assert "line 2" in done.error
+
+
+@pytest.mark.parametrize("key", ["listen", "ops_listen"])
+def test_a_port_in_use_exits_1_naming_it_and_makes_no_key(tmp_path: Path, key: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        env = {f"POINTSMAN_GATEWAY__{key.upper()}": address}
+        configured(tmp_path, QUIET)
+        done = pointsman(tmp_path, "serve", **env)
+    assert done.code == 1
+    assert address in done.error
+    assert not list(tmp_path.rglob("first-router-key"))
+
+
+@pytest.mark.parametrize("setting", ["GATEWAY", "SERVICES__CREDENTIALS"])
+def test_an_unwritable_database_exits_1_naming_it(tmp_path: Path, setting: str) -> None:
+    configured(tmp_path, QUIET)
+    (tmp_path / "file").write_text("no folder")
+    bad = tmp_path / "file" / "pm.db"
+    env = {f"POINTSMAN_{setting}__DATABASE": f"sqlite:///{bad}"}
+    done = pointsman(tmp_path, "serve", **env)
+    assert done.code == 1
+    assert str(bad) in done.error
+    assert "Traceback" not in done.out
+
+
+@pytest.mark.spec("OPS-95")
+def test_the_configuration_is_shown_with_origins_and_without_secrets(tmp_path: Path) -> None:
+    configured(
+        tmp_path,
+        QUIET + '[providers.openai]\napi_key = "canary-key"\n'
+        '[[credentials]]\nprovider = "openai"\nsecret = "${POOL}"\n',
+    )
+    env = {"POOL": "canary-pool", "POINTSMAN_BOOTSTRAP_KEY": "rk_canary0123456789"}
+    done = pointsman(tmp_path, "config", "show", "--origin", "--json", **env)
+    assert done.code == 0
+    assert "canary" not in done.out + done.err
+    rows = {row["key"]: row for row in json.loads(done.out)}
+    assert set(rows["gateway.listen"]) == {"key", "value", "origin"}
+    assert rows["gateway.listen"]["origin"] == "file pointsman.toml"
+    assert rows["gateway.bootstrap_key"]["origin"] == "env POINTSMAN_BOOTSTRAP_KEY"
+    assert rows["gateway.drain_seconds"]["origin"] == "default"
+    plain = pointsman(tmp_path, "config", "show", "--origin", **env)
+    assert 'gateway.listen = "127.0.0.1:0"  # file pointsman.toml' in plain.out.splitlines()
+    assert "canary" not in plain.out
+
+
+def test_an_unknown_variable_warns_once(tmp_path: Path) -> None:
+    done = pointsman(tmp_path, "config", "check", POINTSMAN_GATEWAY__LISEN="x")
+    assert done.code == 0
+    assert done.error == (
+        "warning: POINTSMAN_GATEWAY__LISEN: unknown setting, ignored; did you mean 'listen'?"
+    )
+
+
+def test_a_database_is_migrated_once(tmp_path: Path) -> None:
+    before = json.loads(pointsman(tmp_path, "migrate", "status", "--json").out)
+    assert [row["schema"] for row in before] == ["gateway", "credentials"]
+    assert not any(row["current"] for row in before)
+    assert pointsman(tmp_path, "migrate", "up").code == 0
+    after = json.loads(pointsman(tmp_path, "migrate", "status", "--json").out)
+    assert all(row["current"] for row in after)
+
+
+@pytest.mark.spec("OPS-15", "OPS-19", "OPS-20")
+def test_keys_are_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
+    made = json.loads(pointsman(tmp_path, "keys", "create", "ci", "--json").out)
+    assert made["token"].startswith("rk_")
+    key_id = made["key"]["id"]
+    rotated = json.loads(pointsman(tmp_path, "keys", "rotate", key_id, "--json").out)
+    assert rotated["key"]["name"] == "ci"
+    assert rotated["token"] != made["token"]
+    again = pointsman(tmp_path, "keys", "rotate", key_id)
+    assert (again.code, "no live key" in again.error) == (1, True)
+    assert pointsman(tmp_path, "keys", "revoke", rotated["key"]["id"]).code == 0
+    listed = pointsman(tmp_path, "keys", "list", "--json").out
+    assert [row["state"] for row in json.loads(listed)] == ["revoked", "revoked"]
+    assert made["token"] not in listed
