@@ -43,7 +43,12 @@ class HttpServer:
         Raises:
             OSError: the address cannot be bound; the message names it.
         """
-        server = web.Server(self._serve, handler_cancellation=True, access_log=None)
+        server = web.Server(
+            self._serve,
+            handler_cancellation=True,
+            access_log=None,
+            auto_decompress=False,  # bodies are decoded under a limit of our own
+        )
         self._runner = web.ServerRunner(server, shutdown_timeout=_CLOSING_S)
         await self._runner.setup()
         host, port = host_and_port(listen)

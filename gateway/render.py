@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gateway.model import Head
     from services.domain.wire.model import ClientError
 
+SERVER = "pointsman"
 JSON_TYPE = "application/json"
 SSE_TYPE = "text/event-stream"
 
@@ -59,6 +60,7 @@ def request_id_header(surface: WireFamily) -> str:
 def base_headers(surface: WireFamily, action_id: str) -> dict[str, str]:
     """Return the headers that every answer to an action has."""
     return {
+        "server": SERVER,
         request_id_header(surface): action_id,
         "x-router-action-id": action_id,
         "access-control-expose-headers": EXPOSED_HEADERS,

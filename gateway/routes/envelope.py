@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
-from gateway.render import error_headers
+from gateway.render import JSON_TYPE, SERVER, error_headers
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of
@@ -26,7 +26,8 @@ def dialect_of(request: web.BaseRequest) -> WireFamily:
 
 def document(value: object, status: int = 200) -> web.Response:
     """Return a JSON answer."""
-    return web.Response(status=status, body=orjson.dumps(value), content_type="application/json")
+    headers = {"server": SERVER, "content-type": JSON_TYPE}
+    return web.Response(status=status, headers=headers, body=orjson.dumps(value))
 
 
 def refusal(
