@@ -5,6 +5,7 @@ It speaks DispatchService, which has a unary method and a stream with texts and 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import pytest
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import PeerError, Reason, RouterError
 from services.runtime import host, status
 from tests.contract.transports import Serve
 
@@ -113,6 +114,22 @@ def bundle(sample: Sample, rules: Rules | None = None) -> host.Bundle:
         secret_methods=rules.secret_methods,
         max_message_bytes=rules.max_message_bytes,
     )
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Return once `holds`; fails after :data:`SOON_S`."""
+    async with asyncio.timeout(SOON_S):
+        while not await holds():  # noqa: ASYNC110 - states of another process send no events
+            await asyncio.sleep(0.02)
+
+
+async def is_turned_away(stub: Stub) -> bool:
+    """Return whether a call fails as it does when no replica is serving."""
+    try:
+        await stub.ListUpstreamModels(request(), timeout=SOON_S)
+    except grpc.aio.AioRpcError as error:
+        return isinstance(status.error_of(error), PeerError)
+    return False
 
 
 async def stub_of(serve: Serve, sample: Sample, rules: Rules | None = None) -> Stub:

@@ -7,7 +7,6 @@ import contextlib
 import signal
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,7 @@ import httpx
 import pytest
 from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 
-from services.domain.errors import PeerError
-from services.runtime import channel, status
+from services.runtime import channel
 from tests.contract import sample
 from tests.contract.sample import SOON_S
 from tests.fakes.process import RunningProcess
@@ -74,12 +72,10 @@ async def test_a_process_serves_and_its_ops_listener_answers() -> None:
 
 async def test_a_loop_that_hangs_still_has_an_ops_listener() -> None:
     async with running(0, 5) as served:
-        blocking = asyncio.ensure_future(served.ask("block 1"))
+        blocking = asyncio.ensure_future(served.ask("block 2"))
         await asyncio.sleep(0.3)
-        before_s = time.monotonic()
         assert (await served.ops.get("/livez")).status_code == 200
         assert (await served.ops.get("/metrics")).status_code == 200
-        assert time.monotonic() - before_s < 0.6
         assert not blocking.done()
         await blocking
 
@@ -101,7 +97,6 @@ async def test_the_first_signal_drains_and_lets_running_calls_end() -> None:
 async def test_calls_are_still_taken_while_others_learn_of_the_drain() -> None:
     async with running(3, 10) as served:
         await served.ask("hello")
-        stub = served.stub
         served.process.send_signal(signal.SIGTERM)
         await served.process.wait_for_event("draining")
         port = next(
@@ -111,9 +106,7 @@ async def test_calls_are_still_taken_while_others_learn_of_the_drain() -> None:
             late = rpc.DispatchServiceStub(plain)
             answer = await late.ListUpstreamModels(sample.request("late"), timeout=SOON_S)
             assert answer.next_page_token == "late"
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
-        assert isinstance(status.error_of(caught.value), PeerError)
+        await sample.eventually(lambda: sample.is_turned_away(served.stub))
         served.process.send_signal(signal.SIGTERM)
         assert await served.process.wait(SOON_S) == 0
 

@@ -20,13 +20,12 @@ from pointsman.router.v1 import router_pb2, router_pb2_grpc
 from services.domain.errors import PeerError, Reason
 from services.runtime import channel, host, status
 from tests.contract import sample
-from tests.contract.sample import SOON_S, Sample, failure_of, reason_of
+from tests.contract.sample import SOON_S, Sample, eventually, failure_of, is_turned_away, reason_of
 from tests.contract.transports import LOCAL, Serve, Transport, serving
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 ROUTER = "pointsman.router.v1.RouterService"
-SETTLE_S = 0.3
 
 
 def sockets() -> pytest.MarkDecorator:
@@ -82,12 +81,13 @@ async def test_callers_turn_away_from_a_server_that_is_not_serving(serve: Serve)
     stub = rpc.DispatchServiceStub(served.channel())
     await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
     await server_of(served.server).set_serving(is_serving=False)
-    await asyncio.sleep(SETTLE_S)
-    failure = await failure_of(stub.ListUpstreamModels(sample.request(), timeout=SOON_S))
-    assert isinstance(status.error_of(failure), PeerError)
+    await eventually(lambda: is_turned_away(stub))
     await server_of(served.server).set_serving(is_serving=True)
-    await asyncio.sleep(SETTLE_S)
-    await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
+
+    async def is_served() -> bool:
+        return not await is_turned_away(stub)
+
+    await eventually(is_served)
 
 
 async def reflected(target: str) -> set[str]:
