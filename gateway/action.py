@@ -140,6 +140,7 @@ class Actions:
             now_unix_s=self._clock.now_unix_s(),
             snapshot=known.snapshot,
             presented=known.identities,
+            is_credential_brought=bool(action.caller.presented),
             forced_model=model.id if action.caller.forced_model else "",
             is_long_context_asked=action.caller.wants_long_context,
         )

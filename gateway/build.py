@@ -180,6 +180,9 @@ def policy_of(routing: RoutingSettings, common: CommonSettings) -> Policy:
         known_providers=tuple(sorted(providers_of(common))),
         excluded_models=frozenset(routing.excluded_models),
         excluded_providers=frozenset(routing.excluded_providers),
+        closed_to_presented=frozenset(
+            name for name, provider in common.providers.items() if not provider.takes_presented
+        ),
         override_reason=routing.override_reason
         if routing.excluded_models or routing.excluded_providers
         else "",

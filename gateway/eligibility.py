@@ -44,6 +44,8 @@ class Policy:
     """Every provider of the deployment; the closed set of metric labels."""
     excluded_models: frozenset[str] = frozenset()
     excluded_providers: frozenset[str] = frozenset()
+    closed_to_presented: frozenset[str] = frozenset()
+    """Providers that never serve a request which brings a credential, whatever it fits."""
     override_reason: str = ""
 
 
@@ -56,6 +58,8 @@ class Question:
     now_unix_s: float
     snapshot: Snapshot | None
     presented: tuple[PresentedIdentity, ...] = ()
+    is_credential_brought: bool = False
+    """Whether the caller brought a credential, recognised or not."""
     forced_model: str = ""
     is_long_context_asked: bool = False
 
@@ -150,7 +154,8 @@ def _enabled(question: Question, policy: Policy) -> tuple[ProviderState, ...]:
         if identity.provider not in states
     }
     everything = {**states, **brought}
-    return tuple(everything[name] for name in sorted(everything))
+    closed = policy.closed_to_presented if question.is_credential_brought else frozenset()
+    return tuple(everything[name] for name in sorted(everything) if name not in closed)
 
 
 class _Layers:

@@ -52,6 +52,8 @@ class ProviderSettings(Section):
     family: WireFamily | None = None
     base_url: str = ""
     api_key: SecretStr = SecretStr("")
+    takes_presented: bool = True
+    """Whether a request that brings a credential of its own may be served here."""
 
 
 class CredentialSettings(Section):

@@ -23,9 +23,13 @@ _ORDERS = {
 def providers(url: str) -> dict[str, ProviderSettings]:
     """Return the providers of a sandbox that listens at ``url``; they take no key."""
     return {
-        MESSAGES_PROVIDER: ProviderSettings(family=WireFamily.ANTHROPIC, base_url=url),
-        CHAT_PROVIDER: ProviderSettings(family=WireFamily.OPENAI_CHAT, base_url=f"{url}/v1"),
+        MESSAGES_PROVIDER: _provider(WireFamily.ANTHROPIC, url),
+        CHAT_PROVIDER: _provider(WireFamily.OPENAI_CHAT, f"{url}/v1"),
     }
+
+
+def _provider(family: WireFamily, base_url: str) -> ProviderSettings:
+    return ProviderSettings(family=family, base_url=base_url, takes_presented=False)
 
 
 def document() -> Mapping[str, object]:
