@@ -44,6 +44,17 @@ def action() -> Iterator[None]:
     call_context.current.reset(token)
 
 
+async def only_line(lines: list[Line]) -> Line:
+    """Return the one line about a call; it is written after the caller has its answer."""
+
+    async def is_written() -> bool:
+        return any(line["event"] == "rpc" for line in lines)
+
+    await eventually(is_written)
+    (line,) = [line for line in lines if line["event"] == "rpc"]
+    return line
+
+
 async def test_only_callers_on_the_list_are_served(serve: Serve) -> None:
     rules = Rules(allowed_callers={sample.UNARY: frozenset({"handover"})})
     served = await serve(sample.bundle(Sample(), rules))
@@ -151,7 +162,7 @@ async def test_each_call_leaves_one_line_without_foreign_metadata(
     stub = rpc.DispatchServiceStub(served.channel())
     extra = (("x-canary", CANARY),)
     await stub.ListUpstreamModels(sample.request(CANARY), timeout=SOON_S, metadata=extra)
-    (line,) = [line for line in lines if line["event"] == "rpc"]
+    line = await only_line(lines)
     assert (line["method"], line["code"], line["service"]) == (
         "ListUpstreamModels",
         "OK",
@@ -166,7 +177,7 @@ async def test_a_refusal_is_logged_with_its_reason(serve: Serve, lines: list[Lin
     served = await serve(sample.bundle(Sample()))
     stub = rpc.DispatchServiceStub(served.channel())
     assert await reason_of(stub.ListUpstreamModels(sample.request())) is Reason.DEADLINE_REQUIRED
-    (line,) = [line for line in lines if line["event"] == "rpc"]
+    line = await only_line(lines)
     assert (line["code"], line["reason"]) == ("INVALID_ARGUMENT", "DEADLINE_REQUIRED")
 
 
