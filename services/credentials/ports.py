@@ -72,6 +72,14 @@ class Store(Protocol):
 class Cipher(Protocol):
     """Seals secrets so that only this deployment, and only the same row, can open them."""
 
+    async def start(self) -> None:
+        """Make the keys ready.
+
+        Raises:
+            OSError: a key file cannot be read or made.
+        """
+        ...
+
     def seal(self, plain: bytes, context: str) -> Sealed:
         """Return ``plain`` encrypted under the first key, bound to ``context``."""
         ...

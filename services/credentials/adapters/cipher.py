@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 from dataclasses import asdict
@@ -11,19 +12,36 @@ import orjson
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from services.credentials.adapters.keys import KEY_BYTES, read_or_make_key
 from services.credentials.model import Sealed, Secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-KEY_BYTES = 32
 NONCE_BYTES = 12
 
 
 class AesGcmCipher:
     """Seals with a random nonce per text; the row's identity is authenticated beside it."""
 
-    def __init__(self, keys: Sequence[bytes]) -> None:
+    def __init__(self, keys: Sequence[bytes], key_file: Path | None = None) -> None:
+        self._keys = tuple(keys)
+        self._key_file = key_file
+        self._ciphers: dict[str, AESGCM] = {}
+        self._first = ""
+
+    async def start(self) -> None:
+        """Make the keys ready: those given, else the one of the key file, else a passing one.
+
+        Raises:
+            OSError: the key file cannot be read or made.
+            ConfigError: it holds no key.
+        """
+        keys = self._keys
+        if not keys:
+            file = self._key_file
+            keys = (os.urandom(KEY_BYTES) if file is None else await _file_key(file),)
         self._ciphers = {key_id_of(key): AESGCM(key) for key in keys}
         self._first = key_id_of(keys[0])
 
@@ -62,6 +80,10 @@ class AesGcmCipher:
             return Secrets(**fields, headers=headers)
         except (orjson.JSONDecodeError, TypeError, KeyError, ValueError, AttributeError):
             return None
+
+
+async def _file_key(path: Path) -> bytes:
+    return await asyncio.to_thread(read_or_make_key, path)
 
 
 def key_id_of(key: bytes) -> str:

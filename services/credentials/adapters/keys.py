@@ -7,13 +7,13 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
-from services.credentials.adapters.cipher import KEY_BYTES
 from services.runtime.config import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+KEY_BYTES = 32
 FORMAT = "32 bytes in base64 or 64 hex digits"
 
 

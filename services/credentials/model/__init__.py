@@ -17,6 +17,7 @@ from services.credentials.model.eligibility import (
     Availability,
     Eligibility,
     GatewayKey,
+    PlanColour,
     PlanStatus,
     ProviderColour,
     Refusal,
@@ -26,7 +27,7 @@ from services.credentials.model.grant import Bucket, Grant, Presented, Presented
 from services.credentials.model.pool import Pool
 from services.credentials.model.record import AuditEntry, Record, Sealed, Stored
 from services.credentials.model.report import EndKind, Phase, Report, ReportOutcome, Transition
-from services.credentials.model.secret import Secrets
+from services.credentials.model.secret import AuthScheme, Material, Secrets
 from services.credentials.model.selection import (
     BindingRef,
     Cursor,
@@ -37,6 +38,7 @@ from services.credentials.model.selection import (
     Pick,
     Purpose,
     Query,
+    Selected,
     Strategy,
     SuppressedPlan,
     Verdict,
@@ -44,6 +46,7 @@ from services.credentials.model.selection import (
 
 __all__ = [
     "AuditEntry",
+    "AuthScheme",
     "Availability",
     "BindingRef",
     "Bucket",
@@ -62,10 +65,12 @@ __all__ = [
     "Judged",
     "Mark",
     "MarkKind",
+    "Material",
     "Origin",
     "OveragePolicy",
     "Phase",
     "Pick",
+    "PlanColour",
     "PlanStatus",
     "Pool",
     "Presented",
@@ -79,6 +84,7 @@ __all__ = [
     "ReportOutcome",
     "Sealed",
     "Secrets",
+    "Selected",
     "Snapshot",
     "Stored",
     "Strategy",

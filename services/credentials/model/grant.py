@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.credentials.model.credential import PLAN_KINDS
+
 if TYPE_CHECKING:
     from services.credentials.model.selection import BindingRef
     from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
@@ -57,3 +59,8 @@ class Grant:
     presented_hash: str = ""
     why: str = ""
     expire_unix_s: float = 0.0
+
+    @property
+    def is_subscription_served(self) -> bool:
+        """Whether a plan pays."""
+        return self.kind in PLAN_KINDS

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.credentials.model.credential import CredentialSpec
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,3 +33,26 @@ class Secrets:
     def suffix(self) -> str:
         """The last 4 characters of a value that is longer than 16, else empty."""
         return self.value[-4:] if len(self.value) > 16 else ""
+
+
+class AuthScheme(enum.StrEnum):
+    """Names how key material goes on the wire."""
+
+    X_API_KEY = "x_api_key"
+    BEARER = "bearer"
+    X_GOOG_API_KEY = "x_goog_api_key"
+    CLAUDE_OAUTH = "claude_oauth"
+    CODEX_OAUTH = "codex_oauth"
+    GEMINI_OAUTH = "gemini_oauth"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What dispatch needs to authenticate one request, and until when it may hold it."""
+
+    scheme: AuthScheme
+    secrets: Secrets
+    spec: CredentialSpec
+    cache_until_unix_s: float | None = None
+    """None: for this attempt only."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from services.credentials.model.credential import Credential
     from services.credentials.model.eligibility import Eligibility
-    from services.credentials.model.grant import PresentedIdentity
+    from services.credentials.model.grant import Grant, PresentedIdentity
     from services.domain.vocab import CredentialKind, CredentialOwner
 
 
@@ -168,6 +168,16 @@ class Decision:
     def eligible_count(self) -> int:
         """Candidates free of hard marks."""
         return sum(one.verdict in ELIGIBLE for one in self.judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A grant, which of the asked bindings it is for, and how it came about."""
+
+    grant: Grant
+    index: int
+    decision: Decision | None
+    """None: a presented credential, which nothing is chosen for."""
 
 
 NOT_CANDIDATES = frozenset(

@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Origin, SystemState
+from services.credentials.model import MarkKind, Origin, SystemState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from services.credentials.model import Credential, CredentialSpec, Record, Secrets
+    from services.credentials.model import Credential, CredentialSpec, Mark, Record, Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,5 +140,11 @@ def _changed(
         if is_rotated
         else credential.token_expire_unix_s,
         secret_suffix=one.secrets.suffix if is_rotated else credential.secret_suffix,
+        marks=without_auth_marks(credential.marks) if is_rotated else credential.marks,
         update_unix_s=now_unix_s,
     )
+
+
+def without_auth_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Return the marks that a new secret leaves: what was refused was the old one."""
+    return tuple(mark for mark in marks if mark.kind is not MarkKind.AUTH)

@@ -11,12 +11,12 @@ from services.credentials.model import (
     Bucket,
     GatewayKey,
     MarkKind,
+    PlanColour,
     PlanStatus,
     ProviderColour,
     Refusal,
     Snapshot,
 )
-from services.credentials.model.eligibility import PlanColour
 from services.credentials.policy.selection import blocked_until, bucket_of
 
 if TYPE_CHECKING:

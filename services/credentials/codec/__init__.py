@@ -1,0 +1,1 @@
+"""Messages to values and back; every message decodes or raises InvalidRequestError."""

@@ -1,0 +1,130 @@
+"""Fields that many messages share: times, enums, and the complaints about them."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, TypeVar
+
+from google.protobuf import timestamp_pb2
+from pointsman.common.v1 import action_pb2, eligibility_pb2, grant_pb2
+from pointsman.credentials.v1 import credentials_pb2 as pb
+
+from services.credentials.model import (
+    AuthScheme,
+    Availability,
+    Bucket,
+    CoolingPolicy,
+    EndKind,
+    IdentityFormat,
+    MarkKind,
+    Origin,
+    OveragePolicy,
+    PlanStatus,
+    Purpose,
+    ReportOutcome,
+    Strategy,
+    SystemState,
+    Verdict,
+)
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from google.protobuf.message import Message
+
+E = TypeVar("E")
+M = TypeVar("M", bound=enum.Enum)
+N = TypeVar("N", bound=int)
+
+
+def _table(members: type[M], numbers: type[N], prefix: str) -> Mapping[M, N]:
+    """Return the number on the wire of each member; a missing one stops the start."""
+    return {
+        one: numbers.Value(f"{prefix}_{one.name}")  # type: ignore[attr-defined]  # a wrapper at run time
+        for one in members
+    }
+
+
+KINDS = _table(CredentialKind, grant_pb2.CredentialKind, "CREDENTIAL_KIND")
+OWNERS = _table(CredentialOwner, grant_pb2.CredentialOwner, "CREDENTIAL_OWNER")
+BUCKETS = _table(Bucket, grant_pb2.CredentialBucket, "CREDENTIAL_BUCKET")
+SURFACES = _table(WireFamily, action_pb2.WireFamily, "WIRE_FAMILY")
+AVAILABILITIES = _table(Availability, eligibility_pb2.ProviderAvailability, "PROVIDER_AVAILABILITY")
+PLAN_STATUSES = _table(PlanStatus, eligibility_pb2.PlanStatus, "PLAN_STATUS")
+PURPOSES = _table(Purpose, pb.SecretPurpose, "SECRET_PURPOSE")
+STRATEGIES = _table(Strategy, pb.SelectionStrategy, "SELECTION_STRATEGY")
+VERDICTS = _table(Verdict, pb.VerdictKind, "VERDICT_KIND")
+SCHEMES = _table(AuthScheme, pb.AuthScheme, "AUTH_SCHEME")
+END_KINDS = _table(EndKind, pb.EndKind, "END_KIND")
+OUTCOMES = _table(ReportOutcome, pb.ReportOutcome, "REPORT_OUTCOME")
+MARK_KINDS = _table(MarkKind, pb.MarkKind, "MARK_KIND")
+SYSTEM_STATES = _table(SystemState, pb.SystemState, "SYSTEM_STATE")
+ORIGINS = _table(Origin, pb.CredentialOrigin, "CREDENTIAL_ORIGIN")
+OVERAGES = _table(OveragePolicy, pb.OveragePolicy, "OVERAGE_POLICY")
+COOLINGS = _table(CoolingPolicy, pb.CoolingPolicy, "COOLING_POLICY")
+IDENTITY_FORMATS = _table(IdentityFormat, pb.IdentityFormat, "IDENTITY_FORMAT")
+
+MAX_ID_CHARACTERS = 64
+
+
+def inverse(table: Mapping[E, int]) -> Mapping[int, E]:
+    """Return the table read from the wire."""
+    return {number: member for member, number in table.items()}
+
+
+KIND_OF = inverse(KINDS)
+OWNER_OF = inverse(OWNERS)
+
+
+def member(table: Mapping[int, E], number: int, field: str) -> E:
+    """Return the member that a number on the wire means.
+
+    Raises:
+        InvalidRequestError: it is unspecified or not known.
+    """
+    found = table.get(number)
+    if found is None:
+        names = ", ".join(str(one) for one in table.values())
+        raise InvalidRequestError.of(field, f"must be one of {names}")
+    return found
+
+
+def required(text: str, field: str, limit: int = MAX_ID_CHARACTERS) -> str:
+    """Return a text that must be there and is at most ``limit`` characters long.
+
+    Raises:
+        InvalidRequestError: it is empty or too long.
+    """
+    if not text:
+        raise InvalidRequestError.of(field, "must be set")
+    if len(text) > limit:
+        raise InvalidRequestError.of(field, f"must be at most {limit} characters")
+    return text
+
+
+def present(message: Message, field: str, path: str = "") -> None:
+    """Check that a sub-message is there.
+
+    Raises:
+        InvalidRequestError: it is not.
+    """
+    if not message.HasField(field):
+        raise InvalidRequestError.of(path or field, "must be set")
+
+
+def unix_s(time: timestamp_pb2.Timestamp) -> float:
+    """Return a time in seconds since 1970."""
+    return time.seconds + time.nanos / 1_000_000_000
+
+
+def timestamp(time_unix_s: float) -> timestamp_pb2.Timestamp:
+    """Return the message of a time in seconds since 1970."""
+    seconds, rest = divmod(round(time_unix_s * 1_000_000), 1_000_000)
+    return timestamp_pb2.Timestamp(seconds=seconds, nanos=rest * 1_000)
+
+
+def optional_timestamp(time_unix_s: float | None) -> timestamp_pb2.Timestamp | None:
+    """Return the message of a time; None stays None, which leaves a field absent."""
+    return None if time_unix_s is None else timestamp(time_unix_s)

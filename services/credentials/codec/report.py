@@ -1,0 +1,128 @@
+"""Reports about attempts, and what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pointsman.credentials.v1 import credentials_pb2 as pb
+
+from services.credentials.codec import fields
+from services.credentials.codec.fields import unix_s
+from services.credentials.model import Phase, Report
+from services.domain.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pointsman.common.v1 import header_pb2
+
+    from services.credentials.model import Mark, ReportOutcome, Transition
+
+MAX_REPORTS = 256
+MAX_HEADERS = 64
+MAX_BODY_BYTES = 8 * 1024
+_END_KIND_OF = fields.inverse(fields.END_KINDS)
+_CAUSES = {
+    "rejection": pb.TRANSITION_CAUSE_REJECTION,
+    "success": pb.TRANSITION_CAUSE_SUCCESS,
+    "manual": pb.TRANSITION_CAUSE_MANUAL,
+    "login": pb.TRANSITION_CAUSE_LOGIN,
+}
+
+
+def decode_reports(request: pb.ReportAttemptRequest) -> tuple[Report | None, ...]:
+    """Return the reports in order; None stands for a malformed one, which spoils no other.
+
+    Raises:
+        InvalidRequestError: there is none, or there are too many.
+    """
+    if not 1 <= len(request.reports) <= MAX_REPORTS:
+        raise InvalidRequestError.of("reports", f"must be 1 to {MAX_REPORTS}")
+    return tuple(_decode_report(report) for report in request.reports)
+
+
+def encode_result(
+    outcome: ReportOutcome, transitions: Sequence[Transition] = ()
+) -> pb.ReportResult:
+    """Return what came of one report."""
+    return pb.ReportResult(
+        outcome=fields.OUTCOMES[outcome],
+        transitions=[encode_transition(one) for one in transitions],
+    )
+
+
+def encode_transition(transition: Transition) -> pb.MarkTransition:
+    """Return the message of a change of a mark."""
+    return pb.MarkTransition(
+        fingerprint=transition.fingerprint,
+        mark=encode_mark(transition.mark),
+        is_cleared=transition.is_cleared,
+        cause=_CAUSES[transition.cause],
+        state_version=transition.state_version,
+    )
+
+
+def encode_mark(mark: Mark) -> pb.CredentialMark:
+    """Return the message of a mark."""
+    return pb.CredentialMark(
+        kind=fields.MARK_KINDS[mark.kind],
+        window=mark.window,
+        model_id=mark.model_id,
+        feature=mark.feature,
+        expire_time=fields.optional_timestamp(mark.expire_unix_s),
+        observe_time=fields.timestamp(mark.observe_unix_s),
+        level=mark.level,
+        utilization_ratio=mark.utilization_ratio,
+    )
+
+
+def _decode_report(report: pb.AttemptReport) -> Report | None:
+    phase = report.WhichOneof("phase")
+    is_named = report.grant_id and report.action_id and report.attempt_number > 0
+    if phase is None or not is_named or report.sequence_number <= 0:
+        return None
+    common = Report(
+        grant_id=report.grant_id,
+        action_id=report.action_id,
+        attempt_number=report.attempt_number,
+        sequence_number=report.sequence_number,
+        phase=Phase(phase),
+        credential_id=report.credential_id,
+        credential_version=report.credential_version,
+        presented_hash=report.presented_hash,
+        model_id=report.binding.model_id,
+        send_unix_s=unix_s(report.send_time) if report.HasField("send_time") else None,
+    )
+    match common.phase:
+        case Phase.HEADERS:
+            return replace(
+                common,
+                observe_unix_s=unix_s(report.headers.receive_time),
+                http_status=report.headers.http_status,
+                headers=_headers(report.headers.headers),
+            )
+        case Phase.ALIVE:
+            return replace(common, observe_unix_s=unix_s(report.alive.last_byte_time))
+        case Phase.ENDED:
+            return _decode_end(report.ended, common)
+
+
+def _decode_end(ended: pb.AttemptEnded, common: Report) -> Report | None:
+    kind = _END_KIND_OF.get(ended.kind)
+    if kind is None:
+        return None
+    return replace(
+        common,
+        observe_unix_s=unix_s(ended.end_time),
+        end_kind=kind,
+        http_status=ended.http_status if ended.HasField("http_status") else None,
+        headers=_headers(ended.headers),
+        error_body=ended.error_body[:MAX_BODY_BYTES],
+        is_challenge_page=ended.is_challenge_page,
+        is_model_not_found=ended.is_model_not_found,
+    )
+
+
+def _headers(found: Iterable[header_pb2.HeaderField]) -> tuple[tuple[str, str], ...]:
+    return tuple((one.name, one.value) for one in found)[:MAX_HEADERS]

@@ -1,0 +1,234 @@
+"""Selections: what is asked, the grant, the key material, how the pick came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf import duration_pb2
+from pointsman.common.v1 import binding_pb2, grant_pb2
+from pointsman.credentials.v1 import credentials_pb2 as pb
+
+from services.credentials.codec import fields
+from services.credentials.codec.eligibility import (
+    decode_identities,
+    decode_record,
+    decode_suppressed,
+)
+from services.credentials.codec.fields import member, present, required
+from services.credentials.model import BindingRef, Purpose, Query, Strategy, Verdict
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import CredentialKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pointsman.common.v1 import action_pb2
+
+    from services.credentials.model import Decision, Grant, Judged, Material
+
+MAX_BINDINGS = 16
+MAX_TRIED = 1_000
+MAX_VERDICTS = 1_000
+SESSION_KEY_BYTES = 16
+_PURPOSE_OF = fields.inverse(fields.PURPOSES)
+
+
+def decode_select(request: pb.SelectCredentialRequest) -> Query:
+    """Return the question of a SelectCredential call.
+
+    Raises:
+        InvalidRequestError: a field is missing or out of range.
+    """
+    present(request, "action")
+    present(request, "eligibility")
+    action = request.action
+    if not 1 <= len(request.bindings) <= MAX_BINDINGS:
+        raise InvalidRequestError.of("bindings", f"must be 1 to {MAX_BINDINGS}")
+    installation_id = required(action.installation_id, "action.installation_id")
+    return Query(
+        action_id=required(action.action_id, "action.action_id"),
+        installation_id=installation_id,
+        idempotency_key=required(request.idempotency_key, "idempotency_key", 128),
+        bindings=tuple(
+            _decode_binding(one, f"bindings[{index}]", is_model_needed=True)
+            for index, one in enumerate(request.bindings)
+        ),
+        session_key=_session_key(action),
+        eligibility=decode_record(request.eligibility, installation_id),
+        presented=decode_identities(request.presented),
+        suppressed=decode_suppressed(
+            request.eligibility.suppressed_plans, "eligibility.suppressed_plans"
+        ),
+        required_credential_id=request.required_credential_id,
+        max_wait_s=max(0.0, request.max_wait.ToNanoseconds() / 1_000_000_000),
+    )
+
+
+def decode_acquire(request: pb.AcquireSecretRequest) -> Query | str:
+    """Return the selection that an AcquireSecret call asks for, or the id of its grant.
+
+    Raises:
+        InvalidRequestError: a field is missing or out of range.
+    """
+    present(request, "action")
+    match request.WhichOneof("source"):
+        case "grant_id":
+            required(request.action.action_id, "action.action_id")
+            required(request.action.installation_id, "action.installation_id")
+            if request.rejected_version < 0:
+                raise InvalidRequestError.of("rejected_version", "must be 0 or more")
+            return required(request.grant_id, "grant_id")
+        case "selection":
+            return _decode_selection(request.action, request.selection)
+        case _:
+            raise InvalidRequestError.of("source", "set grant_id or selection")
+
+
+def _decode_selection(action: action_pb2.ActionContext, asked: pb.SecretSelection) -> Query:
+    purpose = member(_PURPOSE_OF, asked.purpose, "selection.purpose")
+    present(asked, "binding", "selection.binding")
+    is_listing = purpose is Purpose.LIST_MODELS
+    needs_record = purpose in (Purpose.SERVE, Purpose.AUXILIARY)
+    if needs_record:
+        present(asked, "eligibility", "selection.eligibility")
+    installation_id, action_id = action.installation_id, action.action_id
+    if not is_listing:
+        required(installation_id, "action.installation_id")
+        required(action_id, "action.action_id")
+    if len(asked.tried) > MAX_TRIED:
+        raise InvalidRequestError.of("selection.tried", f"must be at most {MAX_TRIED}")
+    record = asked.eligibility if asked.HasField("eligibility") else None
+    plans = [*asked.suppressed_plans, *(record.suppressed_plans if record is not None else ())]
+    return Query(
+        action_id=action_id,
+        installation_id=installation_id,
+        idempotency_key=required(asked.idempotency_key, "selection.idempotency_key", 128),
+        bindings=(
+            _decode_binding(asked.binding, "selection.binding", is_model_needed=not is_listing),
+        ),
+        session_key=_session_key(action),
+        purpose=purpose,
+        eligibility=None if record is None else decode_record(record, installation_id),
+        tried=frozenset(asked.tried),
+        suppressed=decode_suppressed(plans, "selection.suppressed_plans"),
+    )
+
+
+def encode_grant(grant: Grant) -> grant_pb2.CredentialGrant:
+    """Return the message of a grant; what needs no secret shows no credential."""
+    is_shown = grant.kind is not CredentialKind.NONE
+    binding = grant.binding
+    return grant_pb2.CredentialGrant(
+        grant_id=grant.id,
+        credential_id=grant.credential_id if is_shown else "",
+        credential_version=grant.credential_version if is_shown else 0,
+        binding=binding_pb2.BindingRef(
+            model_id=binding.model_id,
+            provider=binding.provider,
+            upstream_id=binding.upstream_id,
+            binding_index=binding.binding_index,
+        ),
+        attribution=grant_pb2.CredentialAttribution(
+            fingerprint=grant.fingerprint if is_shown else "",
+            kind=fields.KINDS[grant.kind],
+            owner=fields.OWNERS[grant.owner],
+            bucket=fields.BUCKETS[grant.bucket],
+            is_subscription_served=grant.is_subscription_served,
+        ),
+        secret_cache_key=grant.cache_key if is_shown else "",
+        presented_hash=grant.presented_hash,
+        expire_time=fields.timestamp(grant.expire_unix_s),
+        why=grant.why,
+    )
+
+
+def encode_auth(material: Material) -> pb.AuthMaterial:
+    """Return how to authenticate."""
+    secrets = material.secrets
+    return pb.AuthMaterial(
+        scheme=fields.SCHEMES[material.scheme],
+        value_secret=secrets.value,
+        account_id=secrets.account_id,
+        project_id=secrets.project_id,
+        headers=[pb.AuthHeader(name=name, value_secret=value) for name, value in secrets.headers],
+    )
+
+
+def encode_endpoint(material: Material) -> pb.CredentialEndpoint | None:
+    """Return where a credential is used; None: at the provider's configured endpoint."""
+    spec, proxy = material.spec, material.secrets.proxy_url
+    if not (spec.base_url or proxy or spec.identity_header_name or spec.is_quota_header_trusted):
+        return None
+    form = spec.identity_format
+    return pb.CredentialEndpoint(
+        base_url=spec.base_url,
+        proxy_url_secret=proxy,
+        identity_header_name=spec.identity_header_name,
+        identity_format=None if form is None else fields.IDENTITY_FORMATS[form],
+        is_quota_header_trusted=spec.is_quota_header_trusted,
+    )
+
+
+def encode_record(
+    decision: Decision | None, elapsed_s: float, *, wants_verdicts: bool = False
+) -> pb.SelectionRecord:
+    """Return how a pick came about; nothing was chosen for a presented credential."""
+    elapsed = duration_pb2.Duration()
+    elapsed.FromNanoseconds(round(elapsed_s * 1_000_000_000))
+    if decision is None:
+        return pb.SelectionRecord(
+            bucket=grant_pb2.CREDENTIAL_BUCKET_CLEAN,
+            strategy=fields.STRATEGIES[Strategy.SOLE],
+            candidate_count=1,
+            eligible_count=1,
+            elapsed=elapsed,
+        )
+    record = pb.SelectionRecord(
+        state_version=decision.revision,
+        candidate_count=decision.candidate_count,
+        eligible_count=decision.eligible_count,
+        elapsed=elapsed,
+    )
+    if decision.pick is not None:
+        record.fingerprint = decision.pick.credential.fingerprint
+        record.bucket = fields.BUCKETS[decision.pick.bucket]
+        record.priority = decision.pick.priority
+        record.strategy = fields.STRATEGIES[decision.pick.strategy]
+        record.is_affinity_hit = decision.pick.is_affinity_hit
+    if wants_verdicts:
+        record.verdicts.extend(_encode_verdicts(decision.judged))
+    return record
+
+
+def _encode_verdicts(judged: Sequence[Judged]) -> list[pb.CandidateVerdict]:
+    first = sorted(judged, key=lambda one: one.verdict is not Verdict.PICKED)[:MAX_VERDICTS]
+    return [
+        pb.CandidateVerdict(
+            fingerprint=one.credential.fingerprint,
+            verdict=fields.VERDICTS[one.verdict],
+            window=one.window,
+            expire_time=fields.optional_timestamp(one.until_unix_s),
+        )
+        for one in first
+    ]
+
+
+def _decode_binding(
+    binding: binding_pb2.BindingRef, field: str, *, is_model_needed: bool
+) -> BindingRef:
+    if is_model_needed:
+        required(binding.model_id, f"{field}.model_id", 256)
+    return BindingRef(
+        model_id=binding.model_id,
+        provider=required(binding.provider, f"{field}.provider", 128),
+        upstream_id=binding.upstream_id,
+        binding_index=binding.binding_index,
+    )
+
+
+def _session_key(action: action_pb2.ActionContext) -> bytes:
+    if len(action.session_key) not in (0, SESSION_KEY_BYTES):
+        raise InvalidRequestError.of(
+            "action.session_key", f"must be empty or {SESSION_KEY_BYTES} bytes"
+        )
+    return action.session_key

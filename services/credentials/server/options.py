@@ -1,0 +1,31 @@
+"""What the service is told once, when it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from services.credentials.model import Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.credentials.policy.declared import Declared
+    from services.domain.vocab import WireFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of the service as values; times in seconds."""
+
+    families: Mapping[str, WireFamily]
+    """Dialect of every provider that is known."""
+    declared: tuple[Declared, ...] = field(default=(), repr=False)
+    """Credentials that configuration states."""
+    strategy: Strategy = Strategy.ROUND_ROBIN
+    is_affinity_on: bool = True
+    affinity_ttl_s: float = 3_600.0
+    lease_ttl_s: float = 60.0
+    poll_s: float = 1.0
+    """How often the store is asked whether another process wrote; 0: never."""
+    sign_of_life_s: float = 15.0
