@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from tests.fakes.children import free_port
 from tests.fakes.postgres import PostgresUnavailableError, running_postgres
 
 CLI = "services.cli"
+ENCRYPTION_KEY = base64.b64encode(bytes(range(32))).decode()
 ROUTER_KEY = "rk_benchbenchbenchbenchbenchbench"
 PARTS = ("credentials", "dispatch", "gateway")
 """In the order they start; the gateway is what clients ask."""
@@ -66,6 +68,7 @@ CONFIGURATION = """
 [gateway]
 listen = "127.0.0.1:{gateway}"
 ops_listen = "127.0.0.1:{gateway_ops}"
+lame_duck_seconds = 0
 database = "{gateway_database}"
 
 [routing]
@@ -86,6 +89,7 @@ extend = ["catalog.toml"]
 
 [services.credentials]
 database = "{credentials_database}"
+encryption_keys = ["{encryption_key}"]
 {credentials_table}
 [services.dispatch]
 {dispatch_table}
@@ -94,6 +98,7 @@ database = "{credentials_database}"
 ADDRESSES = """listen = "127.0.0.1:{port}"
 ops_listen = "127.0.0.1:{ops_port}"
 target = "dns:///127.0.0.1:{port}"
+lame_duck_seconds = 0
 """
 
 
@@ -184,6 +189,7 @@ def _configured(
             gateway_ops=free_port(),
             gateway_database=databases.gateway,
             credentials_database=databases.credentials,
+            encryption_key=ENCRYPTION_KEY,
             provider=provider_port,
             credentials_table=credentials_table,
             dispatch_table=dispatch_table,

@@ -1,8 +1,8 @@
 """Runs a module and samples where its CPU time goes.
 
 `python -m tests.bench.sampling FILE MODULE ARGUMENTS…` runs the module as `python -m` would and
-leaves its samples in FILE when it ends. A sample is the main thread's stack at every millisecond
-of CPU that the process used; time inside C counts for the Python function that called it.
+leaves its samples in FILE when it ends. A sample is the main thread's stack at every tick of
+CPU that the process used; time inside C counts for the Python function that called it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from types import FrameType
 import orjson
 
 INTERVAL_SECONDS = 0.001
+"""Asked for; the kernel rounds it up to its own tick, often 4 ms."""
+GENERATED = "<string>"
+"""Where dataclasses get their methods from; only the class tells them apart."""
 
 
 class Sampler:
@@ -49,6 +52,8 @@ class Sampler:
 
     def _name(self, frame: FrameType) -> str:
         code = frame.f_code
+        if code.co_filename == GENERATED:
+            return f"{code.co_name} of {type(frame.f_locals.get('self')).__qualname__}"
         name = self._names.get(code)
         if name is None:
             name = f"{short_path(code.co_filename)}:{code.co_qualname}"
