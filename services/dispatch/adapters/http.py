@@ -112,7 +112,8 @@ class HttpAnswer:
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
         self._headers: HeaderPairs = tuple(
-            (name.lower(), value.strip()) for name, value in response.headers.multi_items()
+            (name.decode("latin-1").lower(), value.decode("latin-1").strip())
+            for name, value in response.headers.raw
         )
 
     @property

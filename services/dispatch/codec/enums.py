@@ -28,6 +28,8 @@ class Table(Generic[E]):
     """One enum of the contract beside ours; members that only one side has do not cross."""
 
     def __init__(self, wire: _Wire, ours: type[E], prefix: str) -> None:
+        self.ours = ours
+        self.prefix = prefix
         self.numbers: Mapping[str, int] = dict(wire.items())
         self._names = {
             member: prefix + member.name for member in ours if prefix + member.name in self.numbers

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from services.dispatch.model.plan import BindingRef, Eligibility
+from services.dispatch.policy.body import ClientBody, count_body, names_model, target_of
+from services.dispatch.policy.mask import masked_body
+from services.dispatch.policy.permit import is_permitted
+from services.dispatch.policy.upstream_models import models_of, page_of
+from services.domain.catalog import build_catalog
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+
+BODY = (
+    b'{"model": "m", "max_tokens": 5, "stream": true, "messages": [{"role":"user","content":"x"}]}'
+)
+PRICES = {"input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0}
+CATALOG = build_catalog(
+    [{"models": [{"id": "m", "bindings": [{"provider": "p", "upstream_id": "up-m", **PRICES}]}]}]
+)
+REF = BindingRef("m", "p")
+
+
+@pytest.mark.spec("DSP-17")
+def test_a_built_body_names_the_target_in_either_dialect() -> None:
+    body = ClientBody(WireFamily.ANTHROPIC, BODY, codec_for)
+    for family in (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT):
+        built = body.build(target_of(CATALOG, REF, family))
+        assert orjson.loads(built.body)["model"] == "up-m"
+
+
+@pytest.mark.spec("DSP-17")
+def test_a_body_that_names_another_model_is_never_sent() -> None:
+    assert not names_model(BODY, "up-m")
+    assert not names_model(BODY, "")
+    assert names_model(b'{"model" :\n"up-m"}', "up-m")
+    assert not names_model(rb'{"text":"\"model\":\"up-m\""}', "up-m")
+
+
+def test_an_unreadable_body_names_its_place() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        _ = ClientBody(WireFamily.ANTHROPIC, b'{"messages": 5}', codec_for).request
+    assert caught.value.violations[0].field.startswith("body.body")
+
+
+def test_the_name_at_the_granted_endpoint_wins() -> None:
+    target = target_of(CATALOG, REF, WireFamily.ANTHROPIC, granted_upstream_id="alias")
+    assert target.upstream_id == "alias"
+    assert target_of(CATALOG, BindingRef("new", "p"), WireFamily.ANTHROPIC).upstream_id == "new"
+
+
+def test_a_count_asks_only_with_what_counts() -> None:
+    counted = count_body(b'{"model":"m","max_tokens":1,"stream":true,"messages":[ 1.50 ],"x":1}')
+    assert counted == b'{"model":"m","messages":[ 1.50 ]}'
+
+
+def test_keys_in_bodies_are_masked_and_nothing_else_changes() -> None:
+    body = b'{"error":"key sk-abcdefghijklmnop bad","id":"req_0123456789abcdef0123456789abcdef"}'
+    masked = b'{"error":"key *** bad","id":"req_0123456789abcdef0123456789abcdef"}'
+    assert masked_body(body) == masked
+
+
+@pytest.mark.spec("POL-38")
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (Eligibility("i"), True),
+        (Eligibility("i", providers=frozenset({"p"})), True),
+        (Eligibility("i", providers=frozenset()), False),
+        (Eligibility("i", excluded_providers=frozenset({"p"})), False),
+        (Eligibility("i", excluded_models=frozenset({"m"})), False),
+        (Eligibility("i", excluded_bindings=frozenset({("m", "p")})), False),
+        (Eligibility("i", excluded_bindings=frozenset({("m", "q")})), True),
+        (Eligibility("i", is_gateway_exclusive=True), False),
+        (
+            Eligibility(
+                "i",
+                providers=frozenset(),
+                excluded_providers=frozenset({"p"}),
+                is_gateway_exclusive=True,
+                gateway_models={"p": frozenset({"m"})},
+            ),
+            True,
+        ),
+    ],
+)
+def test_the_record_says_what_may_serve(record: Eligibility, expected: bool) -> None:
+    assert is_permitted(record, "m", "p") is expected
+
+
+def test_a_list_is_sorted_bound_to_the_catalog_and_paged() -> None:
+    body = b'{"data":[{"id":"up-m","display_name":"M"},{"id":"b"},{"id":"a"},{"no":1},7]}'
+    models = models_of(body, "p", CATALOG)
+    assert [model.upstream_id for model in models] == ["a", "b", "up-m"]
+    assert models[2].model_id == "m"
+    page, after = page_of(models, "", 2)
+    assert ([model.upstream_id for model in page], after) == (["a", "b"], "b")
+    page, after = page_of(models, after, 2)
+    assert ([model.upstream_id for model in page], after) == (["up-m"], "")
+    assert models_of(b"nonsense", "p", CATALOG) == ()
