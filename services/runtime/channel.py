@@ -1,7 +1,8 @@
 """Channels to the services: in-process, Unix socket and TCP behind one interface.
 
 :func:`connect` opens a real channel; ``services.runtime.inprocess`` has the one without a socket.
-Every :class:`Channel` adds the allow-listed metadata and the caller's name to each call.
+Every :class:`Channel` adds the allow-listed metadata and the caller's name to each call, and cuts
+its timeout to what the running call has left.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ class Channel(grpc.aio.Channel):
             request: Any, *, timeout: float | None = None, metadata: Pairs = (), **kwargs: Any
         ) -> Any:
             pairs = (*call_context.outgoing(caller), *metadata)
-            return call(request, timeout=timeout, metadata=pairs, **kwargs)
+            left_s = call_context.timeout_of_hop(timeout)
+            return call(request, timeout=left_s, metadata=pairs, **kwargs)
 
         return start
 

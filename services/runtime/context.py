@@ -2,6 +2,7 @@
 
 Only the keys of :data:`FORWARDED` cross a process border, in at most 4 KiB; no secret, prompt or
 e-mail is ever among them. ``traceparent`` gets a new parent id on every hop (W3C Trace Context).
+The time that is left travels as the deadline of each call.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import re
 import secrets
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,6 +37,25 @@ current: contextvars.ContextVar[tuple[tuple[str, str], ...]] = contextvars.Conte
     "pointsman_call_context", default=()
 )
 """Metadata of the running action or call, allow-listed."""
+
+
+deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar(
+    "pointsman_call_deadline", default=None
+)
+"""Monotonic instant in seconds at which the running action or call must have ended; None: never."""
+
+HOP_MARGIN_S = 0.02
+"""What a caller keeps of its time to do something about a late answer."""
+MIN_HOP_S = 0.001
+
+
+def timeout_of_hop(own_s: float | None) -> float | None:
+    """Return the timeout of a call made now: its own, or what the running call has left of it."""
+    deadline_s = deadline.get()
+    if own_s is None or deadline_s is None:
+        return own_s
+    left_s = deadline_s - time.monotonic() - HOP_MARGIN_S
+    return max(MIN_HOP_S, min(own_s, left_s))
 
 
 def allowed(pairs: Iterable[tuple[str, str | bytes]]) -> tuple[tuple[str, str], ...]:

@@ -219,6 +219,9 @@ class _Call:
         metrics.RPC_IN_FLIGHT.labels(self._edge.name).inc()
         pairs = call_context.allowed(self._context.invocation_metadata() or ())
         self._token = call_context.current.set(pairs)
+        left_s: float | None = self._context.time_remaining()
+        until_s = None if left_s is None else self._started_s + left_s
+        self._deadline_token = call_context.deadline.set(until_s)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -231,6 +234,7 @@ class _Call:
         metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
         metrics.RPC_SECONDS.labels(edge.name).observe(elapsed_s)
         self._line(elapsed_s)
+        call_context.deadline.reset(self._deadline_token)
         call_context.current.reset(self._token)
 
     def _count(self, change: int) -> None:

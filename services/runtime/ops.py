@@ -85,9 +85,12 @@ class OpsListener:
         while True:
             before_s = time.monotonic()
             await asyncio.sleep(_LAG_SAMPLE_S)
-            lag_s = max(0.0, time.monotonic() - before_s - _LAG_SAMPLE_S)
-            metrics.LOOP_LAG_SECONDS.set(lag_s)
-            self._lag_strikes = self._lag_strikes + 1 if lag_s > _LAG_LIMIT_S else 0
+            self.note_loop_lag(max(0.0, time.monotonic() - before_s - _LAG_SAMPLE_S))
+
+    def note_loop_lag(self, lag_s: float) -> None:
+        """Take a sample of the loop's lag."""
+        metrics.LOOP_LAG_SECONDS.set(lag_s)
+        self._lag_strikes = self._lag_strikes + 1 if lag_s > _LAG_LIMIT_S else 0
 
     def readiness(self) -> tuple[bool, dict[str, object]]:
         """Return whether the process is ready, and why."""

@@ -17,6 +17,7 @@ from tests.contract import sample
 from tests.contract.sample import SOON_S, Sample, failure_of, read_part, stub_of
 from tests.contract.transports import Serve
 
+pytestmark = pytest.mark.spec("OPS-3")
 SHORT_S = 0.1
 CHUNK = bytes(64 * 1024)
 

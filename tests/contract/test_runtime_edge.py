@@ -102,6 +102,7 @@ async def test_calls_above_the_limit_are_told_to_come_back(serve: Serve) -> None
     await ask()
 
 
+@pytest.mark.spec("OPS-134")
 @pytest.mark.usefixtures("action")
 async def test_only_listed_metadata_reaches_the_next_hop(serve: Serve) -> None:
     hops: list[Mapping[str, str]] = []
@@ -120,6 +121,7 @@ async def test_only_listed_metadata_reaches_the_next_hop(serve: Serve) -> None:
     assert CANARY not in hops[0].values()
 
 
+@pytest.mark.spec("OPS-134")
 @pytest.mark.usefixtures("action")
 async def test_each_hop_is_a_child_in_the_same_trace(serve: Serve) -> None:
     seen: list[str] = []
@@ -135,6 +137,28 @@ async def test_each_hop_is_a_child_in_the_same_trace(serve: Serve) -> None:
     )
     assert all(re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", parent) for parent in seen)
     assert len({PARENT, *(parent.split("-")[2] for parent in seen)}) == 3
+
+
+@pytest.mark.spec("OPS-133")
+async def test_each_hop_gets_what_is_left_of_the_time(serve: Serve) -> None:
+    left_s: list[float] = []
+
+    async def look(_: sample.Request, context: sample.UnaryContext) -> sample.Response:
+        left_s.append(context.time_remaining())
+        return sample.response()
+
+    last = rpc.DispatchServiceStub((await serve(sample.bundle(Sample(on_unary=look)))).channel())
+
+    async def pass_on(request: sample.Request, context: sample.UnaryContext) -> sample.Response:
+        left_s.append(context.time_remaining())
+        return await last.ListUpstreamModels(request, timeout=60)
+
+    first = rpc.DispatchServiceStub(
+        (await serve(sample.bundle(Sample(on_unary=pass_on)))).channel()
+    )
+    await first.ListUpstreamModels(sample.request(), timeout=2)
+    assert 2 >= left_s[0] > left_s[1] + 0.01 > 0
+    assert call_context.deadline.get() is None
 
 
 async def test_a_handler_sees_nothing_that_its_caller_bound(serve: Serve) -> None:

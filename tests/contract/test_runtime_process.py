@@ -59,6 +59,7 @@ async def running(lame_duck_s: float, drain_s: float) -> AsyncIterator[Running]:
             yield Running(process, rpc.DispatchServiceStub(opened), ops)
 
 
+@pytest.mark.spec("OPS-132")
 async def test_a_process_serves_and_its_ops_listener_answers() -> None:
     async with running(0, 5) as served:
         assert await served.ask("hello") == "hello"
@@ -70,6 +71,7 @@ async def test_a_process_serves_and_its_ops_listener_answers() -> None:
         assert (await served.ops.get("/elsewhere")).status_code == 404
 
 
+@pytest.mark.spec("OPS-92")
 async def test_a_loop_that_hangs_still_has_an_ops_listener() -> None:
     async with running(0, 5) as served:
         blocking = asyncio.ensure_future(served.ask("block 2"))
@@ -80,6 +82,7 @@ async def test_a_loop_that_hangs_still_has_an_ops_listener() -> None:
         await blocking
 
 
+@pytest.mark.spec("OPS-112")
 async def test_the_first_signal_drains_and_lets_running_calls_end() -> None:
     async with running(0.3, 10) as served:
         early = asyncio.ensure_future(served.ask("wait 1.2"))
@@ -94,6 +97,7 @@ async def test_the_first_signal_drains_and_lets_running_calls_end() -> None:
         assert await served.process.wait() == 0
 
 
+@pytest.mark.spec("OPS-112")
 async def test_calls_are_still_taken_while_others_learn_of_the_drain() -> None:
     async with running(3, 10) as served:
         await served.ask("hello")
@@ -111,6 +115,7 @@ async def test_calls_are_still_taken_while_others_learn_of_the_drain() -> None:
         assert await served.process.wait(SOON_S) == 0
 
 
+@pytest.mark.spec("OPS-112")
 @pytest.mark.parametrize("lame_duck_s", [0.0, 60.0])
 async def test_a_second_signal_ends_the_wait(lame_duck_s: float) -> None:
     async with running(lame_duck_s, 60) as served:

@@ -48,6 +48,7 @@ async def health_of(target: str, service: str) -> int:
         return int(answer.status)
 
 
+@pytest.mark.spec("OPS-132")
 async def test_a_server_describes_what_it_hosts(serve: Serve) -> None:
     facts = {"catalog_version": "c7", "config_version": "v9"}
     bundle = replace(sample.bundle(Sample()), info=lambda: facts)
@@ -66,6 +67,7 @@ async def test_a_server_describes_what_it_hosts(serve: Serve) -> None:
 
 
 @sockets()
+@pytest.mark.spec("OPS-132")
 async def test_health_is_reported_by_service_and_as_a_whole(serve: Serve) -> None:
     served = await serve(sample.bundle(Sample()))
     assert await health_of(served.target, sample.SERVICE) == SERVING
@@ -108,6 +110,7 @@ async def reflected(target: str) -> set[str]:
 
 
 @sockets()
+@pytest.mark.spec("OPS-132")
 async def test_reflection_names_every_service(serve: Serve) -> None:
     served = await serve(sample.bundle(Sample()))
     assert {sample.SERVICE, host.INFO_SERVICE, "grpc.health.v1.Health"} <= await reflected(
@@ -140,6 +143,7 @@ async def channelz_code(target: str) -> grpc.StatusCode:
 
 
 @sockets()
+@pytest.mark.spec("OPS-132")
 async def test_channelz_answers_on_this_machine(serve: Serve) -> None:
     served = await serve(sample.bundle(Sample()))
     assert await channelz_code(served.target) is grpc.StatusCode.OK

@@ -18,6 +18,7 @@ from tests.contract import sample
 from tests.contract.sample import SOON_S, Rules, Sample, failure_of, read_part, stub_of
 from tests.contract.transports import Serve
 
+pytestmark = pytest.mark.spec("OPS-3")
 CAP_BYTES = 10_000
 
 
