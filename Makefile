@@ -8,7 +8,7 @@ RUN_READY := .venv/run.stamp
 DEV_READY := .venv/dev.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit contract test-slow lint protos protos-check settings-tables spec-coverage \
+.PHONY: help run test unit contract clients test-slow lint protos protos-check settings-tables spec-coverage \
 	bench bench-peers lock clean
 
 help: ## List the targets
@@ -26,7 +26,11 @@ unit: $(DEV_READY) ## Run the pure tests
 contract: $(DEV_READY) ## Run the contract tests: in process, Unix socket and TCP
 	$(PYTEST) -m "not slow" tests/contract $(ARGS)
 
-test-slow: $(DEV_READY) ## Run the long campaigns and real client programs
+clients: ## Install the real client programs of the slow tests, and buf (needs Node)
+	@if command -v npm > /dev/null; then cd tests/clients && npm ci --no-audit --no-fund; \
+		else echo "npm is not installed: tests with real clients and buf are skipped"; fi
+
+test-slow: $(DEV_READY) clients ## Run the long campaigns and real client programs
 	$(PYTEST) -m slow --timeout 600 tests $(ARGS)
 
 lint: $(DEV_READY) ## Check style, types and imports

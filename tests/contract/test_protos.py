@@ -244,7 +244,7 @@ def test_the_tiers_are_those_of_the_code(contract: pb.FileDescriptorSet) -> None
 def buf(*arguments: str) -> None:
     found = shutil.which("buf") or (str(BUF) if BUF.exists() and shutil.which("node") else None)
     if found is None:
-        pytest.skip("buf is not installed: run `npm ci` in tests/clients")
+        pytest.skip("buf is not installed: run `make clients`")
     ran = subprocess.run([found, *arguments], cwd=PROTOS, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
