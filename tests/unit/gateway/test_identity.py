@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.identity import (
+    client_app,
+    identifier,
+    relayed_headers,
+    session_key,
+    tokens_of,
+    wants_long_context,
+)
+from gateway.model import InstallationId
+from services.domain.vocab import WireFamily
+
+A = WireFamily.ANTHROPIC
+
+
+@pytest.mark.spec("XLT-19", "OPS-17")
+def test_the_router_key_is_looked_for_in_a_fixed_order() -> None:
+    headers = {
+        "x-router-key": " rk_1 ",
+        "authorization": "BEARER  rk_2 ",
+        "x-api-key": "rk_3",
+        "x-goog-api-key": "rk_4",
+    }
+    found = []
+    while headers:
+        found.append(tokens_of(headers, "rk_5", A).router_key)
+        del headers[next(iter(headers))]
+    found.append(tokens_of(headers, " rk_5 ", A).router_key)
+    assert found == ["rk_1", "rk_2", "rk_3", "rk_4", "rk_5"]
+
+
+def test_only_the_bearer_scheme_counts() -> None:
+    assert tokens_of({"authorization": "Basic rk_1"}, "", A).router_key == ""
+    assert tokens_of({"authorization": "rk_1"}, "", A).router_key == ""
+
+
+@pytest.mark.spec("XLT-20")
+def test_credentials_count_as_brought_only_beside_a_dedicated_key() -> None:
+    headers = {"authorization": "Bearer sk-mine", "x-api-key": "sk-too"}
+    assert tokens_of(headers, "", A).presented == ()
+    both = tokens_of({"x-router-key": "rk_1", **headers}, "", A)
+    assert [item.presented_secret for item in both.presented] == ["sk-mine", "sk-too"]
+
+
+@pytest.mark.spec("XLT-20")
+@given(st.sampled_from(["rk_", "ra_"]), st.text("abcXYZ019", min_size=1, max_size=40))
+def test_a_token_shaped_like_ours_is_never_relayed(prefix: str, body: str) -> None:
+    headers = {"x-router-key": "rk_1", "authorization": f"Bearer {prefix}{body}"}
+    assert tokens_of(headers, "", A).presented == ()
+
+
+def test_no_token_shows_in_a_repr() -> None:
+    tokens = tokens_of({"x-router-key": "rk_secret1", "x-api-key": "sk-secret2"}, "", A)
+    assert "secret" not in repr(tokens)
+    assert "secret" not in repr(tokens.presented)
+
+
+@pytest.mark.parametrize(
+    ("headers", "app"),
+    [
+        ({"x-app": "cli"}, "claude-code"),
+        ({"x-app": "CLI-BG"}, "claude-code"),
+        ({"x-app": "mine"}, "mine"),
+        ({"x-app": "x" * 33, "user-agent": "claude-cli/2"}, "claude-code"),
+        ({"user-agent": "codex_cli_rs/0.171"}, "codex"),
+        ({"user-agent": "codex/1"}, "codex"),
+        ({"user-agent": "curl/8"}, ""),
+        ({}, ""),
+    ],
+)
+def test_client_programs_are_told_by_header(headers: dict[str, str], app: str) -> None:
+    assert client_app(headers) == app
+
+
+def test_sessions_differ_by_installation_and_by_value() -> None:
+    one = session_key({"x-claude-code-session-id": "s"}, InstallationId("a"))
+    assert len(one) == 16
+    assert session_key({"session_id": "s"}, InstallationId("a")) == one
+    assert session_key({"session_id": "s"}, InstallationId("b")) != one
+    assert session_key({"session_id": "t"}, InstallationId("a")) != one
+    assert session_key({}, InstallationId("a")) == b""
+
+
+@pytest.mark.spec("XLT-28")
+def test_identifiers_that_are_too_long_are_dropped_and_not_cut() -> None:
+    assert identifier("x" * 128) == "x" * 128
+    assert identifier("x" * 129) == ""
+    assert session_key({"session_id": "x" * 129}, InstallationId("a")) == b""
+
+
+@pytest.mark.spec("XLT-22")
+def test_cookies_and_forwarding_headers_are_not_relayed() -> None:
+    headers = {
+        "anthropic-version": "2023-06-01",
+        "cookie": "a=b",
+        "x-forwarded-for": "1.2.3.4",
+        "accept-encoding": "br",
+        "authorization": "Bearer x",
+        "user-agent": " ua ",
+    }
+    relayed = relayed_headers(headers)
+    assert relayed == (("anthropic-version", "2023-06-01"), ("user-agent", "ua"))
+
+
+@pytest.mark.spec("XLT-27")
+def test_the_long_window_is_asked_for_by_header_or_tag() -> None:
+    assert wants_long_context({"anthropic-beta": "a,context-1m-2025-08-07"}, "m")
+    assert wants_long_context({}, "m[1m] ")
+    assert not wants_long_context({}, "m")

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from gateway.eligibility import freeze
+from gateway.model import PresentedIdentity
+from gateway.plan import planned_bindings, requested_model
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import CredentialKind
+from services.domain.wire.features import Requirement
+from tests.unit.gateway.facts import catalog, features, policy, question, row
+
+CATALOG = catalog(row("large", "p1", "p2", "p3"), row("other", "p2"))
+LARGE = CATALOG.models["large"]
+
+
+@pytest.mark.spec("DSP-10")
+def test_the_plan_follows_the_catalog_and_leaves_out_what_may_not_serve() -> None:
+    limits = policy(excluded_providers=frozenset({"p2"}))
+    record = freeze(question("p3", "p1", "p2"), limits, CATALOG)
+    bindings = planned_bindings(LARGE, record)
+    assert [(each.provider, each.index) for each in bindings] == [("p1", 0), ("p3", 2)]
+
+
+@pytest.mark.spec("DSP-11")
+def test_a_credential_of_the_caller_or_tenant_makes_the_plan_one_binding() -> None:
+    record = freeze(question("p1", "p2"), policy(), CATALOG)
+    brought = PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2")
+    own = planned_bindings(LARGE, record, presented=(brought,))
+    assert [each.provider for each in own] == ["p2"]
+    tenant = planned_bindings(LARGE, record, has_tenant_credentials=True)
+    assert [each.provider for each in tenant] == ["p1"]
+
+
+def test_a_brought_credential_of_another_provider_changes_nothing() -> None:
+    record = freeze(question("p1", "p2"), policy(), CATALOG)
+    brought = PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p9")
+    bindings = planned_bindings(LARGE, record, presented=(brought,))
+    assert [each.provider for each in bindings] == ["p1", "p2"]
+
+
+def test_a_named_model_is_found_by_exact_tagged_or_dated_name() -> None:
+    for name in ("large", "LARGE", "large[1m]", "large-20260101", " large "):
+        assert requested_model(CATALOG, name, "").id == "large"
+    assert requested_model(CATALOG, "large", "other").id == "other"
+
+
+@pytest.mark.spec("POL-35")
+def test_an_unknown_name_says_what_is_near() -> None:
+    with pytest.raises(RouterError, match="large") as requested:
+        requested_model(CATALOG, "larg", "")
+    assert requested.value.reason is Reason.MODEL_NOT_FOUND
+    with pytest.raises(RouterError) as forced:
+        requested_model(CATALOG, "large", "x" * 5000)
+    assert forced.value.reason is Reason.FORCED_MODEL_UNKNOWN
+    assert len(forced.value.message) < 300
+
+
+@pytest.mark.spec("DSP-160", "POL-40")
+@pytest.mark.parametrize(
+    ("asked", "limits", "reason", "fix"),
+    [
+        (question("p9"), policy(), Reason.NO_ELIGIBLE_PROVIDER, "[providers.p1]"),
+        (
+            question("p1", features=features(5000)),
+            policy(),
+            Reason.CONTEXT_WINDOW_EXCEEDED,
+            "shorten",
+        ),
+        (
+            question("p1"),
+            policy(excluded_models=frozenset({"large"})),
+            Reason.NO_ELIGIBLE_PROVIDER,
+            "excluded_models",
+        ),
+        (
+            question("p1", forced_model="large"),
+            policy(excluded_models=frozenset({"large"})),
+            Reason.FORCED_MODEL_EXCLUDED,
+            "excluded_models",
+        ),
+        (
+            question("p1", "p2"),
+            policy(excluded_providers=frozenset({"p1", "p2"})),
+            Reason.NO_ELIGIBLE_PROVIDER,
+            "excluded_providers",
+        ),
+    ],
+)
+def test_a_model_that_nothing_serves_names_layer_and_fix(
+    asked: object, limits: object, reason: Reason, fix: str
+) -> None:
+    record = freeze(asked, limits, CATALOG)  # type: ignore[arg-type]  # values of parametrize
+    with pytest.raises(RouterError) as caught:
+        planned_bindings(LARGE, record)
+    assert caught.value.reason is reason
+    assert fix in caught.value.message
+
+
+def test_media_that_no_binding_takes_is_a_400_of_its_own() -> None:
+    models = catalog(row("blind", "p1", image_input=False))
+    asked = question("p1", features=features(requirements=(Requirement.IMAGES,)))
+    record = freeze(asked, policy(), models)
+    with pytest.raises(RouterError) as caught:
+        planned_bindings(models.models["blind"], record)
+    assert caught.value.reason is Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE
