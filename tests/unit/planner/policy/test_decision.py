@@ -105,6 +105,7 @@ def test_an_empty_filter_misses_the_pin(rules: Rules) -> None:
     )
 
 
+@pytest.mark.spec("PLN-3")
 @every_economics
 @pytest.mark.parametrize(("pin", "fresh"), [(None, MID), (TOP, None)])
 def test_a_side_without_a_price_stays(
@@ -180,7 +181,7 @@ def test_no_tokens_are_worth_no_switch(rules: Rules) -> None:
     assert decision.verdict is Verdict.STAY
 
 
-@pytest.mark.spec("PLN-13", "PLN-14")
+@pytest.mark.spec("PLN-14")
 @every_economics
 def test_a_pin_is_warm_unless_said_and_a_broken_one_is_cold(rules: Rules) -> None:
     assert decide(question(), rules).inputs.is_cold is False

@@ -1,0 +1,1 @@
+"""Messages and values, both ways: ``requests`` decodes, ``responses`` encodes."""
