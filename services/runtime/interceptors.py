@@ -165,6 +165,8 @@ class _MethodEdge:
         self.name = method.rsplit("/", 1)[-1]
         self.admission = admission
         self.log = get_logger(admission.service)
+        self.running = metrics.RPC_IN_FLIGHT.labels(self.name)
+        self.seconds = metrics.RPC_SECONDS.labels(self.name)
 
     def around_unary(
         self, behaviour: Callable[[Any, Context], Awaitable[Any]]
@@ -216,7 +218,7 @@ class _Call:
     def __enter__(self) -> _Call:
         self._started_s = time.monotonic()
         self._count(1)
-        metrics.RPC_IN_FLIGHT.labels(self._edge.name).inc()
+        self._edge.running.inc()
         pairs = call_context.allowed(self._context.invocation_metadata() or ())
         self._token = call_context.current.set(pairs)
         left_s: float | None = self._context.time_remaining()
@@ -230,9 +232,9 @@ class _Call:
         elapsed_s = time.monotonic() - self._started_s
         edge = self._edge
         self._count(-1)
-        metrics.RPC_IN_FLIGHT.labels(edge.name).dec()
+        edge.running.dec()
         metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
-        metrics.RPC_SECONDS.labels(edge.name).observe(elapsed_s)
+        edge.seconds.observe(elapsed_s)
         self._line(elapsed_s)
         call_context.deadline.reset(self._deadline_token)
         call_context.current.reset(self._token)
