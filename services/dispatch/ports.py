@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from services.dispatch.model.access import Access, Report, SecretQuery
     from services.dispatch.model.plan import HeaderPairs
@@ -49,7 +49,7 @@ class UpstreamAnswer(Protocol):
         """Return all headers, names in lower case."""
         ...
 
-    def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the body's bytes as the socket gives them, decoded from any content encoding.
 
         Raises:

@@ -39,6 +39,14 @@ class Keys(credentials_rpc.CredentialsServiceServicer):
     told: list[credentials_pb.AttemptReport] = field(default_factory=list)
     is_down: bool = False
     refusal: RouterError | None = None
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def has_heard(self, count: int) -> None:
+        """Return when so many reports came; within 3 s."""
+        async with asyncio.timeout(3):
+            while len(self.told) < count:
+                self.news.clear()
+                await self.news.wait()
 
     async def AcquireSecret(  # noqa: N802 - name fixed by the proto
         self,
@@ -67,6 +75,7 @@ class Keys(credentials_rpc.CredentialsServiceServicer):
     ) -> credentials_pb.ReportAttemptResponse:
         self._fail()
         self.told.extend(request.reports)
+        self.news.set()
         return credentials_pb.ReportAttemptResponse()
 
     def _fail(self) -> None:
@@ -220,9 +229,7 @@ async def test_secrets_are_asked_for_once_and_reports_arrive_in_order(
     for _ in range(3):
         await parts_of(stub, request())
     assert len(keys.asked) == 1
-    async with asyncio.timeout(2):
-        while len(keys.told) < 6:
-            await asyncio.sleep(0.01)
+    await keys.has_heard(6)
     assert [row.WhichOneof("phase") for row in keys.told] == ["headers", "ended"] * 3
     assert [row.sequence_number for row in keys.told] == [1, 2] * 3
     assert keys.told[1].ended.kind == credentials_pb.END_KIND_SUCCEEDED
@@ -239,9 +246,7 @@ async def test_reports_wait_for_a_credentials_service_that_is_down(
     await asyncio.sleep(0.1)
     told = len(keys.told)
     keys.is_down = False
-    async with asyncio.timeout(3):
-        while len(keys.told) < 4:
-            await asyncio.sleep(0.01)
+    await keys.has_heard(4)
     assert told < 4
 
 

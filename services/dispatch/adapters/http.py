@@ -21,7 +21,7 @@ from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from services.dispatch.model.plan import HeaderPairs
     from services.dispatch.ports import UpstreamRequest
@@ -126,7 +126,7 @@ class HttpAnswer:
         """All headers, names in lower case."""
         return self._headers
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the body's bytes as the socket gives them, decoded from gzip or deflate.
 
         Raises:

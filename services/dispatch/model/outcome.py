@@ -37,6 +37,8 @@ class Fault:
     vendor_type: str = ""
     message: str = ""
     """For people and in-stream errors; masked by who shows it."""
+    stall_kind: str = ""
+    """Which watchdog fired: ``byte_idle`` or ``output_idle``; empty: none."""
 
 
 class AttemptFault(Exception):  # noqa: N818 - an outcome that unwinds an attempt, not a defect

@@ -11,10 +11,11 @@ from services.dispatch.model.outcome import (
     Broken,
     Fault,
     Measured,
-    Timing,
 )
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.policy.classify import class_of
+from services.dispatch.server import bodies
+from services.dispatch.server.stopwatch import Stopwatch
 from services.dispatch.server.watch import WatchedReader
 from services.domain.vocab import FailureClass
 from services.domain.wire.model import ToolUse, Usage, WireError
@@ -28,15 +29,11 @@ if TYPE_CHECKING:
     from services.dispatch.ports import Upstream, UpstreamAnswer
     from services.dispatch.server.reporting import AttemptReporter
     from services.dispatch.server.target import Built
-    from services.domain.wire.contract import Codec
-    from services.domain.wire.model import StopReason, Transform, UpstreamError
+    from services.domain.wire.contract import Codec, StreamObserver
+    from services.domain.wire.model import Observation, StopReason, Transform, UpstreamError
     from services.runtime.clock import Clock
 
-MAX_DRAIN_BYTES = 1024 * 1024
-"""Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""
-MAX_WHOLE_BODY_BYTES = 64 * 1024 * 1024
 MAX_HELD_BYTES = 64 * 1024
-MAX_CHUNK_BYTES = 64 * 1024
 
 _BROKEN_STATUSES = {FailureClass.STALL: 504}
 
@@ -64,15 +61,12 @@ class Attempt:
         self._upstream = upstream
         self._reporter = reporter
         self._clock = clock
+        self.watch = Stopwatch(clock)
         self._answer: UpstreamAnswer | None = None
         self._reader: WatchedReader | None = None
         self._observer = codec.observer() if is_stream else None
         self._held: list[bytes] = []
         self._is_at_end = False
-        self._sent_s = 0.0
-        self._start_unix_s: float | None = None
-        self._header_s: float | None = None
-        self._first_output_s: float | None = None
         self._usage: Usage | None = None
         self._output_chars = 0
         self.transforms: tuple[Transform, ...] = ()
@@ -83,8 +77,6 @@ class Attempt:
         self.broken: Broken | None = None
         self.failure_class: FailureClass | None = None
 
-    # ------------------------------------------------------------------ before the commit point
-
     async def open(self) -> None:
         """Build, send, and return when the answer may be committed: output came, or all of it.
 
@@ -94,26 +86,28 @@ class Attempt:
         """
         built = self._build()
         self.transforms = built.transforms
-        self._start_unix_s = self._clock.now_unix_s()
-        self._sent_s = self._clock.monotonic_s()
-        self._reporter.sent(self._start_unix_s)
+        self._reporter.sent(self.watch.start())
         try:
             answer = await self._upstream.open(built.request)
             self._answer = answer
-            self._header_s = self._elapsed_s()
+            self.watch.note_headers()
             self._reporter.headers(answer.http_status, answer.headers)
             if not 200 <= answer.http_status < 300:
                 await self._refused(answer)
-            _check_type(answer.headers, is_stream=self._is_stream)
+            bodies.check_type(answer.headers, is_stream=self._is_stream)
             reader = WatchedReader(answer.chunks(), self._limits, is_stream=self._is_stream)
             self._reader = reader
-            await (self._hold() if self._is_stream else self._read_whole())
+            if self._observer is None:
+                await self._read_whole(reader)
+            else:
+                await self._hold(reader, self._observer)
         except AttemptFault as missed:
             self._report_fault(missed.fault)
             raise
 
     async def _refused(self, answer: UpstreamAnswer) -> None:
-        body, is_cut = await self._error_body(answer)
+        self._reader = WatchedReader(answer.chunks(), self._limits, is_stream=False)
+        body, is_cut = await bodies.read_error(self._reader)
         status = answer.http_status
         if status < 400:
             fault = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
@@ -122,30 +116,13 @@ class Attempt:
             self._fault_of(self._codec.decode_error(status, body), body, is_cut=is_cut)
         )
 
-    async def _error_body(self, answer: UpstreamAnswer) -> tuple[bytes, bool]:
-        """Return the first 64 KiB of an error body, and whether it goes on."""
-        self._reader = WatchedReader(answer.chunks(), self._limits, is_stream=False)
-        kept, size = bytearray(), 0
-        try:
-            while (data := await self._reader.read()) is not None:
-                kept += data[: MAX_ERROR_BODY_BYTES - len(kept)]
-                size += len(data)
-                if size > MAX_ERROR_BODY_BYTES + MAX_DRAIN_BYTES:
-                    break
-        except AttemptFault:
-            pass  # the status tells enough; a body that breaks off changes nothing
-        return bytes(kept), size > len(kept)
-
-    async def _hold(self) -> None:
-        reader, observer = self._reader, self._observer
-        if reader is None or observer is None:
-            return
+    async def _hold(self, reader: WatchedReader, observer: StreamObserver) -> None:
         held_bytes, hold_until_s = 0, None
         while True:
             if hold_until_s is None:
                 data = await reader.read()
             else:
-                data = await reader.read_within(max(0.0, hold_until_s - self._elapsed_s()))
+                data = await reader.read_within(max(0.0, hold_until_s - self.watch.elapsed_s()))
             if data is None:
                 self._is_at_end = True
                 observer.finish()
@@ -155,33 +132,22 @@ class Attempt:
                 observer.feed(data)
             seen = observer.seen
             if seen.error is not None and seen.is_error_first:
-                raise AttemptFault(self._fault_of(seen.error, b"".join(self._held)))
+                raise AttemptFault(self._fault_of(seen.error, bodies.error_event(self._held)))
             if seen.has_output:
                 self._note_output()
+                if seen.has_terminal:
+                    reader.note_terminal()
                 return
             if data is None:
-                raise AttemptFault(_unfinished(is_started=seen.is_started))
+                raise AttemptFault(bodies.unfinished(is_started=seen.is_started))
             if not data or held_bytes >= MAX_HELD_BYTES or not self._limits.hold_s:
                 return
             if hold_until_s is None and seen.is_started:
-                hold_until_s = self._elapsed_s() + self._limits.hold_s
+                hold_until_s = self.watch.elapsed_s() + self._limits.hold_s
 
-    async def _read_whole(self) -> None:
-        reader = self._reader
-        if reader is None:
-            return
-        size = 0
-        while (data := await reader.read()) is not None:
-            self._held.append(data)
-            size += len(data)
-            if size > MAX_WHOLE_BODY_BYTES:
-                raise AttemptFault(
-                    Fault(FailureClass.BAD_RESPONSE, message="the body is too large")
-                )
+    async def _read_whole(self, reader: WatchedReader) -> None:
+        body = await bodies.read_whole(reader)
         self._is_at_end = True
-        if not size:
-            raise AttemptFault(_unfinished(is_started=False))
-        body = b"".join(self._held)
         self._held = [body]
         try:
             response = self._codec.decode_response(body)
@@ -191,8 +157,8 @@ class Attempt:
         self._usage, self.stop = response.usage, response.stop.reason
         self.refusal_seen = response.stop.reason == "refusal"
         self.tool_calls = sum(isinstance(block, ToolUse) for block in response.blocks)
-        self._output_chars = size
-        self._first_output_s = self._elapsed_s()
+        self._output_chars = len(body)
+        self.watch.note_output()
 
     def _fault_of(self, error: UpstreamError, body: bytes, *, is_cut: bool = False) -> Fault:
         headers = self._answer.headers if self._answer else ()
@@ -217,34 +183,30 @@ class Attempt:
             is_model_not_found=fault.failure_class is FailureClass.MODEL_NOT_FOUND,
         )
 
-    # ------------------------------------------------------------------- after the commit point
-
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
         held, self._held = b"".join(self._held), []
-        for chunk in _cut(held):
+        for chunk in bodies.cut(held):
             self.sent_bytes += len(chunk)
             yield chunk
-        if self._observer is None or self._reader is None:
+        reader, observer = self._reader, self._observer
+        if reader is None or observer is None:
             self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
             return
         fault: Fault | None = None
         try:
             while not self._is_at_end:
-                data = await self._next()
+                data = await self._next(reader, observer)
                 if data is None:
                     break
-                for chunk in _cut(data):
+                for chunk in bodies.cut(data):
                     self.sent_bytes += len(chunk)
                     yield chunk
         except AttemptFault as missed:
             fault = missed.fault
-        self._settle(fault)
+        self._settle(observer.seen, fault)
 
-    async def _next(self) -> bytes | None:
-        reader, observer = self._reader, self._observer
-        if reader is None or observer is None:
-            return None
+    async def _next(self, reader: WatchedReader, observer: StreamObserver) -> bytes | None:
         seen = observer.seen
         events, was_over = seen.output_events, seen.has_terminal
         data = await reader.read()
@@ -259,35 +221,27 @@ class Attempt:
             reader.note_terminal()
         return data
 
-    def _settle(self, fault: Fault | None) -> None:
+    def _settle(self, seen: Observation, fault: Fault | None) -> None:
         """Take the facts of a stream that ended, and say what broke it, if anything did."""
-        if self._observer is None:
-            return
-        seen = self._observer.seen
         self._usage, self._output_chars = seen.usage, seen.output_chars
         self.stop = seen.stop.reason if seen.stop else None
         self.tool_calls, self.refusal_seen = seen.tool_calls, seen.refusal_seen
         if seen.error is not None:
-            error = seen.error
-            told = self._fault_of(error, b"")
-            self.failure_class = told.failure_class
-            self.broken = Broken(error.http_status, error.vendor_type[:128], error.message, True)
+            error, status = seen.error, seen.error.http_status
+            self.failure_class = class_of(status, error, self._grant.attribution.kind)
+            self.broken = Broken(status, error.vendor_type[:128], error.message, True)
         elif not seen.has_terminal:
-            fault = fault or _unfinished(is_started=True)
+            fault = fault or bodies.unfinished(is_started=True)
             self.failure_class = fault.failure_class
             status = _BROKEN_STATUSES.get(fault.failure_class, 502)
             self.broken = Broken(status, fault.vendor_type, fault.message, False)
-        if self.broken is None:
-            self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
-        else:
-            self._reporter.ended(EndKind.FAILED, self.broken.http_status)
-
-    # ---------------------------------------------------------------------------- facts and end
+        kind = EndKind.FAILED if self.broken else EndKind.SUCCEEDED
+        self._reporter.ended(kind, seen.error.http_status if seen.error else self.http_status)
 
     @property
     def is_sent(self) -> bool:
         """Whether anything went out."""
-        return self._start_unix_s is not None
+        return self.watch.start_unix_s is not None
 
     @property
     def http_status(self) -> int | None:
@@ -308,12 +262,6 @@ class Attempt:
     def max_gap_s(self) -> float:
         """Largest silence between two upstream bytes, in seconds."""
         return self._reader.max_gap_s if self._reader else 0.0
-
-    def timing(self) -> Timing:
-        """Return the times of the attempt, as of now."""
-        if not self.is_sent:
-            return Timing()
-        return Timing(self._start_unix_s, self._header_s, self._first_output_s, self._elapsed_s())
 
     def measured(self, estimated_input_tokens: int | None) -> Measured | None:
         """Return the tokens used: reported, the last seen, or ours when nothing was said.
@@ -339,39 +287,6 @@ class Attempt:
             await self._answer.aclose()
 
     def _note_output(self) -> None:
-        if self._first_output_s is None:
-            self._first_output_s = self._elapsed_s()
+        self.watch.note_output()
         if self._reader is not None:
             self._reader.note_output()
-
-    def _elapsed_s(self) -> float:
-        return self._clock.monotonic_s() - self._sent_s
-
-
-def _check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
-    """Refuse a body where a stream was asked for, and the other way round.
-
-    A type that is neither is taken for what was asked for.
-
-    Raises:
-        AttemptFault: BAD_RESPONSE.
-    """
-    kind = header_rules.value_of(headers, "content-type").partition(";")[0].strip().lower()
-    if kind == ("application/json" if is_stream else "text/event-stream"):
-        fault = Fault(FailureClass.BAD_RESPONSE, message=f"the upstream answered with {kind}")
-        raise AttemptFault(fault)
-
-
-def _unfinished(*, is_started: bool) -> Fault:
-    if is_started:
-        return Fault(
-            FailureClass.STREAM_INCOMPLETE, message="the upstream's answer broke off before its end"
-        )
-    return Fault(FailureClass.STREAM_EMPTY, message="the upstream's answer was empty")
-
-
-def _cut(data: bytes) -> tuple[bytes, ...]:
-    """Return ``data`` in pieces of at most 64 KiB."""
-    if len(data) <= MAX_CHUNK_BYTES:
-        return (data,) if data else ()
-    return tuple(data[at : at + MAX_CHUNK_BYTES] for at in range(0, len(data), MAX_CHUNK_BYTES))

@@ -12,6 +12,7 @@ from services.dispatch.model.access import (
     SecretQuery,
 )
 from services.dispatch.model.enums import AttemptKind, AuthScheme, SecretPurpose
+from services.dispatch.policy.classify import PLAN_KINDS
 from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _KEY_LETTERS: Mapping[AttemptKind, str] = {
     AttemptKind.TRIM_SUMMARY: "t",
     AttemptKind.COUNT_TOKENS: "n",
 }
+KEY_S = 0.25
+"""Time for the secret of a grant whose kind has no token to be minted."""
+MINT_S = 5.0
 _PLAN_SCHEMES: Mapping[CredentialKind, AuthScheme] = {
     CredentialKind.CLAUDE_OAUTH: AuthScheme.CLAUDE_OAUTH,
     CredentialKind.CODEX_OAUTH: AuthScheme.CODEX_OAUTH,
@@ -110,5 +114,6 @@ class Keyring:
                 eligibility=order.eligibility,
                 grant=grant,
                 tried=self._tried,
+                timeout_s=KEY_S if grant and grant.attribution.kind not in PLAN_KINDS else MINT_S,
             )
         )

@@ -9,7 +9,7 @@ from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from services.dispatch.model.limits import WatchLimits
 
@@ -22,7 +22,7 @@ class WatchedReader:
     """
 
     def __init__(
-        self, chunks: AsyncIterator[bytes], limits: WatchLimits, *, is_stream: bool
+        self, chunks: AsyncGenerator[bytes, None], limits: WatchLimits, *, is_stream: bool
     ) -> None:
         self._chunks = chunks
         self._limits = limits
@@ -88,7 +88,7 @@ class WatchedReader:
             self._timer = None
 
     async def aclose(self) -> None:
-        """End the timer and any read that is left."""
+        """End the timer, any read that is left, and the body."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -98,6 +98,7 @@ class WatchedReader:
             await asyncio.wait((pending,))
             if not pending.cancelled():
                 pending.exception()  # seen here: nobody waits for it any more
+        await self._chunks.aclose()
 
     def _start_waiting(self) -> None:
         self._waiting_since_s = self._loop.time()
@@ -133,4 +134,5 @@ class WatchedReader:
 
 def stall(cause: str) -> Fault:
     """Return the fault of a limit that passed."""
-    return Fault(FailureClass.STALL, message=f"the upstream went silent ({cause})")
+    message = f"the upstream went silent ({cause})"
+    return Fault(FailureClass.STALL, message=message, stall_kind=cause)

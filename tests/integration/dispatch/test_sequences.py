@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from services.dispatch.model.enums import AttemptCause, AttemptOutcome, EndKind, WalkEnd, WalkStep
 from services.dispatch.model.outcome import Head
-from services.domain.vocab import FailureClass
+from services.domain.vocab import FailureClass, WireFamily
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, standing, throttled
 
@@ -159,6 +160,17 @@ async def test_an_overload_as_the_first_event_is_a_fault_before_the_commit_point
         assert answer.missed[0].record.http_status == 529
         assert answer.head.plan_index == 1
         assert b"overloaded" not in answer.chunks
+
+
+@pytest.mark.parametrize("family", [ANTHROPIC, CHAT])
+async def test_a_first_error_event_is_shown_as_an_error_body(family: WireFamily) -> None:
+    async with standing(family) as stand:
+        fault = Fault(error_first=True, error_type="invalid_request_error", message="no such knob")
+        stand.providers["p1"][0].script(fault, times=ALWAYS)
+        failed = (await stand.run(stand.order(family=family))).unserved
+        assert failed.fault.failure_class is FailureClass.REJECTED
+        assert failed.family is family
+        assert orjson.loads(failed.fault.body)["error"]["message"] == "no such knob"
 
 
 @pytest.mark.spec("DSP-2", "DSP-43")

@@ -1,0 +1,93 @@
+"""Bodies of upstreams: errors, whole answers, and chunks of a size that may travel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Fault
+from services.dispatch.policy import headers as header_rules
+from services.domain.sse import FrameSplitter
+from services.domain.vocab import FailureClass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.dispatch.model.plan import HeaderPairs
+    from services.dispatch.server.watch import WatchedReader
+
+MAX_DRAIN_BYTES = 1024 * 1024
+"""Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""
+MAX_WHOLE_BODY_BYTES = 64 * 1024 * 1024
+MAX_CHUNK_BYTES = 64 * 1024
+
+
+async def read_error(reader: WatchedReader) -> tuple[bytes, bool]:
+    """Return the first 64 KiB of an error body, and whether it goes on.
+
+    A body that breaks off changes nothing: the status tells enough.
+    """
+    kept, size = bytearray(), 0
+    try:
+        while (data := await reader.read()) is not None:
+            kept += data[: MAX_ERROR_BODY_BYTES - len(kept)]
+            size += len(data)
+            if size > MAX_ERROR_BODY_BYTES + MAX_DRAIN_BYTES:
+                break
+    except AttemptFault:
+        pass
+    return bytes(kept), size > len(kept)
+
+
+async def read_whole(reader: WatchedReader) -> bytes:
+    """Return a whole body.
+
+    Raises:
+        AttemptFault: it is empty, larger than 64 MiB, or broke off.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while (data := await reader.read()) is not None:
+        pieces.append(data)
+        size += len(data)
+        if size > MAX_WHOLE_BODY_BYTES:
+            raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message="the body is too large"))
+    if not size:
+        raise AttemptFault(unfinished(is_started=False))
+    return b"".join(pieces)
+
+
+def error_event(pieces: Sequence[bytes]) -> bytes:
+    """Return the body that the error event of a stream stands for: the data of its last one."""
+    splitter = FrameSplitter()
+    frames = [*splitter.feed(b"".join(pieces)), *splitter.finish()]
+    return next((frame.data for frame in reversed(frames) if b'"error"' in frame.data), b"")
+
+
+def check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
+    """Refuse a body where a stream was asked for, and the other way round.
+
+    A type that is neither is taken for what was asked for.
+
+    Raises:
+        AttemptFault: BAD_RESPONSE.
+    """
+    kind = header_rules.value_of(headers, "content-type").partition(";")[0].strip().lower()
+    if kind == ("application/json" if is_stream else "text/event-stream"):
+        fault = Fault(FailureClass.BAD_RESPONSE, message=f"the upstream answered with {kind}")
+        raise AttemptFault(fault)
+
+
+def unfinished(*, is_started: bool) -> Fault:
+    """Return the fault of an answer that ended too early: empty, or without its end."""
+    if is_started:
+        return Fault(
+            FailureClass.STREAM_INCOMPLETE, message="the upstream's answer broke off before its end"
+        )
+    return Fault(FailureClass.STREAM_EMPTY, message="the upstream's answer was empty")
+
+
+def cut(data: bytes) -> tuple[bytes, ...]:
+    """Return ``data`` in pieces of at most 64 KiB."""
+    if len(data) <= MAX_CHUNK_BYTES:
+        return (data,) if data else ()
+    return tuple(data[at : at + MAX_CHUNK_BYTES] for at in range(0, len(data), MAX_CHUNK_BYTES))
