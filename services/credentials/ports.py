@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.credentials.model import AuditEntry, Record, Sealed, Secrets, Stored
 
 
@@ -35,10 +37,10 @@ class Store(Protocol):
         """Return the number of writes so far."""
         ...
 
-    async def insert(self, record: Record, audit: AuditEntry | None) -> int | None:
-        """Store a new credential and return the revision after it.
+    async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
+        """Store new credentials in one step and return the revision after it.
 
-        None: its id or its idempotency key is taken, and nothing was written.
+        None: an id or an idempotency key is taken, and nothing was written.
         """
         ...
 

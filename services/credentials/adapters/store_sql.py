@@ -14,6 +14,8 @@ from services.domain.errors import Reason, RouterError
 from services.runtime import database
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from services.credentials.model import AuditEntry, Credential, Record
@@ -61,16 +63,17 @@ class SqlStore:
             async with self._reader.connect() as connection:
                 return await _revision(connection)
 
-    async def insert(self, record: Record, audit: AuditEntry | None) -> int | None:
-        """Store a new credential; None: its id or its idempotency key is taken."""
+    async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
+        """Store new credentials in one step; None: an id or an idempotency key is taken."""
+        rows = [tables.row_of(record) for record in records]
+        marks = [row for record in records for row in tables.mark_rows(record.credential)]
         try:
             with database.store_errors():
                 async with self._engine.begin() as connection:
-                    await connection.execute(
-                        sa.insert(tables.credentials).values(tables.row_of(record))
-                    )
-                    await _write_marks(connection, record.credential)
-                    await _write_audit(connection, record.credential.id, audit)
+                    await connection.execute(sa.insert(tables.credentials), rows)
+                    if marks:
+                        await connection.execute(sa.insert(tables.marks), marks)
+                    await _write_audit(connection, [r.credential.id for r in records], audit)
                     return await _next_revision(connection)
         except IntegrityError:
             return None
@@ -93,7 +96,7 @@ class SqlStore:
                 if done.rowcount != 1:
                     raise _conflict()
                 await _write_marks(connection, credential)
-                await _write_audit(connection, credential.id, audit)
+                await _write_audit(connection, [credential.id], audit)
                 return await _next_revision(connection)
 
     async def delete(
@@ -113,7 +116,7 @@ class SqlStore:
                     if other.first() is not None:
                         raise _conflict()
                     return None
-                await _write_audit(connection, credential_id, audit)
+                await _write_audit(connection, [credential_id], audit)
                 return await _next_revision(connection)
 
     async def deployment_key(self, name: str, fresh: Sealed) -> Sealed:
@@ -156,18 +159,19 @@ async def _write_marks(connection: AsyncConnection, credential: Credential) -> N
 
 
 async def _write_audit(
-    connection: AsyncConnection, credential_id: str, entry: AuditEntry | None
+    connection: AsyncConnection, credential_ids: Sequence[str], entry: AuditEntry | None
 ) -> None:
-    if entry is not None:
-        await connection.execute(
-            sa.insert(tables.audit).values(
-                time_unix_s=entry.time_unix_s,
-                actor=entry.actor,
-                action=entry.action,
-                credential_id=credential_id,
-                detail=entry.detail,
-            )
-        )
+    if entry is None:
+        return
+    common = {
+        "time_unix_s": entry.time_unix_s,
+        "actor": entry.actor,
+        "action": entry.action,
+        "detail": entry.detail,
+    }
+    await connection.execute(
+        sa.insert(tables.audit), [{**common, "credential_id": one} for one in credential_ids]
+    )
 
 
 def _conflict() -> RouterError:

@@ -170,7 +170,7 @@ def encode_endpoint(material: Material) -> pb.CredentialEndpoint | None:
 
 
 def encode_record(
-    decision: Decision | None, elapsed_s: float, *, wants_verdicts: bool = False
+    decision: Decision | None, elapsed_s: float, judged: Sequence[Judged] = ()
 ) -> pb.SelectionRecord:
     """Return how a pick came about; nothing was chosen for a presented credential."""
     elapsed = duration_pb2.Duration()
@@ -195,8 +195,7 @@ def encode_record(
         record.priority = decision.pick.priority
         record.strategy = fields.STRATEGIES[decision.pick.strategy]
         record.is_affinity_hit = decision.pick.is_affinity_hit
-    if wants_verdicts:
-        record.verdicts.extend(_encode_verdicts(decision.judged))
+    record.verdicts.extend(_encode_verdicts(judged))
     return record
 
 

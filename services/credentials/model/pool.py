@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from services.credentials.model.credential import Credential
 
 
+MAX_REMEMBERED = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """All credentials at one revision, in id order, with look-ups by id and by provider."""
@@ -22,6 +25,10 @@ class Pool:
     by_provider: Mapping[str, tuple[Credential, ...]] = field(default_factory=dict, repr=False)
     gateway_tenants: frozenset[str] = frozenset()
     """Tenants that hold a gateway key and are served by those alone."""
+    _visible: dict[tuple[str, str], tuple[Credential, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Answers of :meth:`visible_to` so far."""
 
     @classmethod
     def of(cls, revision: int, credentials: Iterable[Credential]) -> Pool:
@@ -48,6 +55,15 @@ class Pool:
         deployment never pays by surprise; one with a gateway key by its gateway keys alone. A
         credential without a secret serves only where none with one exists.
         """
+        key = (installation_id, provider)
+        found = self._visible.get(key)
+        if found is None:
+            if len(self._visible) >= MAX_REMEMBERED:
+                self._visible.clear()
+            found = self._visible[key] = self._visible_to(installation_id, provider)
+        return found
+
+    def _visible_to(self, installation_id: str, provider: str) -> tuple[Credential, ...]:
         lane = self.by_provider.get(provider, ())
         if not installation_id or all(not c.spec.installation_id for c in lane):
             lane = tuple(c for c in lane if not c.spec.installation_id)

@@ -150,11 +150,15 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The outcome of one binding: a pick or none, and the verdict on every candidate."""
+    """The outcome of one binding: a pick or none, and what stands against the others."""
 
     binding: BindingRef
     revision: int
-    judged: tuple[Judged, ...]
+    now_unix_s: float
+    barred: tuple[Judged, ...]
+    """Candidates that something stands against."""
+    free: tuple[Credential, ...] = ()
+    """Candidates that nothing stands against; the pick is one of them."""
     pick: Pick | None = None
     is_gateway_exclusive: bool = False
     """Whether only the tenant's gateway keys could have served."""
@@ -162,12 +166,12 @@ class Decision:
     @property
     def candidate_count(self) -> int:
         """Candidates after tenant, model and provider rules."""
-        return sum(one.verdict not in NOT_CANDIDATES for one in self.judged)
+        return len(self.free) + sum(one.verdict not in NOT_CANDIDATES for one in self.barred)
 
     @property
     def eligible_count(self) -> int:
         """Candidates free of hard marks."""
-        return sum(one.verdict in ELIGIBLE for one in self.judged)
+        return len(self.free) + sum(one.verdict is Verdict.BUSY for one in self.barred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +186,4 @@ class Selected:
 
 NOT_CANDIDATES = frozenset(
     {Verdict.EXCLUDED, Verdict.PREFIX, Verdict.PLAN, Verdict.SUPPRESSED, Verdict.UNSUPPORTED}
-)
-ELIGIBLE = frozenset(
-    {
-        Verdict.PICKED,
-        Verdict.LOWER_PRIORITY,
-        Verdict.NOT_THIS_TURN,
-        Verdict.WARNED,
-        Verdict.OVERAGE,
-        Verdict.BUSY,
-    }
 )

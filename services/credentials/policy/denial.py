@@ -23,7 +23,7 @@ def denial_of(decisions: Sequence[Decision], now_unix_s: float) -> RouterError:
     Waiting helps when anything cools or is busy, so that comes first, even if others are switched
     off. A wait is in whole seconds, rounded up, at least 1.
     """
-    judged = [one for decision in decisions for one in decision.judged]
+    judged = [one for decision in decisions for one in decision.barred]
     verdicts = {one.verdict for one in judged}
     facts = _facts(decisions)
     if verdicts & {Verdict.COOLING, Verdict.EXHAUSTED}:

@@ -43,7 +43,8 @@ def serves(spec: CredentialSpec, model_id: str) -> bool:
     An empty name is a question about no model in particular, which any credential answers. A
     gateway key serves only what it aliases.
     """
-    if not model_id:
+    is_open = not (spec.model_ids or spec.excluded_model_patterns)
+    if not model_id or (is_open and spec.kind is not CredentialKind.GATEWAY):
         return True
     name = canonical_model(model_id)
     if spec.kind is CredentialKind.GATEWAY and not spec.alias(name):

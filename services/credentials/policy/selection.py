@@ -40,8 +40,6 @@ _VERDICT_OF_MARK = {
     MarkKind.UNSUPPORTED: Verdict.UNSUPPORTED,
 }
 _BUCKET_VERDICTS = {Bucket.WARNED: Verdict.WARNED, Bucket.OVERAGE: Verdict.OVERAGE}
-_FREE = Verdict.NOT_THIS_TURN
-"""Verdict of a candidate that nothing stands against, until somebody is picked."""
 
 
 def decide(
@@ -54,26 +52,56 @@ def decide(
     strategy: Strategy,
     now_unix_s: float,
 ) -> Decision:
-    """Return the pick for one binding with the verdict on every candidate.
+    """Return the pick for one binding, with what stands against each candidate that is not free.
 
     ``bound_id`` is the credential of the session's binding; empty: none.
     """
     lane = pool.visible_to(query.installation_id, binding.provider)
-    judged = [_judge(c, query, binding, in_flight, strategy, now_unix_s) for c in lane]
-    free = [one.credential for one in judged if one.verdict is _FREE]
-    is_exclusive = query.installation_id in pool.gateway_tenants
-    if not free:
-        return Decision(binding, pool.revision, tuple(judged), None, is_exclusive)
-    model_id = canonical_model(binding.model_id)
-    buckets = {c.id: bucket_of(c, model_id, now_unix_s) for c in free}
-    bucket = min(buckets.values())
-    best = [c for c in free if buckets[c.id] is bucket]
-    pick = _pick(query, binding, model_id, bucket, best, cursor_at, bound_id, strategy)
-    final = tuple(
-        one if one.verdict is not _FREE else replace(one, verdict=_place(one, pick, buckets))
-        for one in judged
+    bar = _Bar(query, binding, in_flight, strategy, now_unix_s)
+    barred: list[Judged] = []
+    free: list[Credential] = []
+    for credential in lane:
+        against = bar.against(credential)
+        if against is None:
+            free.append(credential)
+        else:
+            barred.append(against)
+    found = Decision(
+        binding=binding,
+        revision=pool.revision,
+        now_unix_s=now_unix_s,
+        barred=tuple(barred),
+        # The lane itself where all are free: remembered decisions then share one tuple.
+        free=tuple(free) if barred else lane,
+        is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
     )
-    return Decision(binding, pool.revision, final, pick, is_exclusive)
+    if not free:
+        return found
+    bucket, best = _best_bucket(free, bar.model_id, now_unix_s)
+    bound = next((c for c in best if c.id == bound_id), None) if bound_id else None
+    if bound is not None:
+        priority, used = bound.spec.effective_priority, strategy
+    else:
+        priority = max(c.spec.effective_priority for c in best)
+    key = CursorKey(query.installation_id, binding.provider, bar.model_id, bucket, priority)
+    cursor = cursor_at(key)
+    chosen = bound
+    if chosen is None:
+        offered = [c for c in best if c.spec.effective_priority == priority]
+        chosen, used, cursor = choose(strategy, offered, cursor)
+    pick = Pick(chosen, bucket, priority, used, bound is not None, key, cursor)
+    return replace(found, pick=pick)
+
+
+def verdicts(decision: Decision) -> tuple[Judged, ...]:
+    """Return the verdict on every candidate of a decision, in id order."""
+    model_id = canonical_model(decision.binding.model_id)
+    placed = (
+        Judged(c, _place(c, decision.pick, bucket_of(c, model_id, decision.now_unix_s)))
+        for c in decision.free
+        if decision.pick is not None
+    )
+    return tuple(sorted((*decision.barred, *placed), key=lambda one: one.credential.id))
 
 
 def bucket_of(credential: Credential, model_id: str, now_unix_s: float) -> Bucket:
@@ -96,34 +124,23 @@ def blocked_until(marks: Sequence[Mark]) -> float | None:
     return max(known) if known and len(known) == len(ends) else None
 
 
-def _pick(
-    query: Query,
-    binding: BindingRef,
-    model_id: str,
-    bucket: Bucket,
-    best: list[Credential],
-    cursor_at: Callable[[CursorKey], Cursor],
-    bound_id: str,
-    strategy: Strategy,
-) -> Pick:
-    bound = next((c for c in best if c.id == bound_id), None) if bound_id else None
-    priority = max(c.spec.effective_priority for c in best)
-    offered = [c for c in best if c.spec.effective_priority == priority]
-    if bound is not None:
-        priority = bound.spec.effective_priority
-    key = CursorKey(query.installation_id, binding.provider, model_id, bucket, priority)
-    if bound is not None:
-        return Pick(bound, bucket, priority, strategy, True, key, cursor_at(key))
-    chosen, used, cursor = choose(strategy, offered, cursor_at(key))
-    return Pick(chosen, bucket, priority, used, False, key, cursor)
+def _best_bucket(
+    free: list[Credential], model_id: str, now_unix_s: float
+) -> tuple[Bucket, list[Credential]]:
+    """Return the best bucket that is not empty, and who is in it."""
+    clean = [c for c in free if not c.marks]
+    marked = [(bucket_of(c, model_id, now_unix_s), c) for c in free if c.marks]
+    if not marked:
+        return Bucket.CLEAN, clean
+    best = Bucket.CLEAN if clean else min(bucket for bucket, _ in marked)
+    same = [c for bucket, c in marked if bucket is best]
+    return best, sorted((*clean, *same), key=lambda c: c.id) if best is Bucket.CLEAN else same
 
 
-def _place(one: Judged, pick: Pick, buckets: dict[str, Bucket]) -> Verdict:
-    """Return the verdict on a free candidate once somebody is picked."""
-    credential = one.credential
+def _place(credential: Credential, pick: Pick, bucket: Bucket) -> Verdict:
+    """Return the verdict on a free candidate beside the one that was picked."""
     if credential.id == pick.credential.id:
         return Verdict.PICKED
-    bucket = buckets[credential.id]
     if bucket is not pick.bucket:
         return _BUCKET_VERDICTS[bucket]
     if credential.spec.effective_priority < pick.priority:
@@ -131,33 +148,72 @@ def _place(one: Judged, pick: Pick, buckets: dict[str, Bucket]) -> Verdict:
     return Verdict.NOT_THIS_TURN
 
 
-def _judge(
-    credential: Credential,
-    query: Query,
-    binding: BindingRef,
-    in_flight: InFlight,
-    strategy: Strategy,
-    now_unix_s: float,
-) -> Judged:
-    spec = credential.spec
-    if not serves(spec, binding.model_id):
-        return Judged(credential, Verdict.EXCLUDED)
-    if _is_unsuited(credential, query):
-        return Judged(credential, Verdict.PLAN)
-    if SuppressedPlan(spec.kind, spec.owner) in query.suppressed:
-        return Judged(credential, Verdict.SUPPRESSED)
-    if not credential.is_usable or (strategy is Strategy.WEIGHTED and spec.effective_weight == 0):
-        return Judged(credential, Verdict.DISABLED)
-    if _shown_id(credential) in query.tried:
-        return Judged(credential, Verdict.TRIED)
-    model_id = canonical_model(binding.model_id)
-    blocks = credential.blocking_marks(model_id, now_unix_s)
-    if blocks:
-        worst = max(blocks, key=lambda mark: _severity(mark.kind))
-        return Judged(credential, _VERDICT_OF_MARK[worst.kind], blocked_until(blocks), worst.window)
-    if query.purpose.holds_slot and not _has_room(credential, model_id, in_flight):
-        return Judged(credential, Verdict.BUSY)
-    return Judged(credential, _FREE)
+class _Bar:
+    """Says what stands against a candidate; what is the same for all is worked out once."""
+
+    def __init__(
+        self,
+        query: Query,
+        binding: BindingRef,
+        in_flight: InFlight,
+        strategy: Strategy,
+        now_unix_s: float,
+    ) -> None:
+        self.model_id = canonical_model(binding.model_id)
+        self._query = query
+        self._in_flight = in_flight
+        self._now_unix_s = now_unix_s
+        self._is_weighted = strategy is Strategy.WEIGHTED
+        self._holds_slot = query.purpose.holds_slot
+        self._is_serving = query.purpose is Purpose.SERVE
+        eligibility = query.eligibility
+        self._needs_plan = eligibility is not None and eligibility.is_subscription_only
+
+    def against(self, credential: Credential) -> Judged | None:
+        """Return the first rule that bars a candidate, in the order of the rules; None: none."""
+        verdict = self._by_rules(credential)
+        if verdict is not None:
+            return Judged(credential, verdict)
+        if credential.marks:
+            blocks = credential.blocking_marks(self.model_id, self._now_unix_s)
+            if blocks:
+                worst = max(blocks, key=lambda mark: _SEVERITY[mark.kind])
+                return Judged(
+                    credential, _VERDICT_OF_MARK[worst.kind], blocked_until(blocks), worst.window
+                )
+        if self._holds_slot and not self._has_room(credential):
+            return Judged(credential, Verdict.BUSY)
+        return None
+
+    def _by_rules(self, credential: Credential) -> Verdict | None:
+        spec, query = credential.spec, self._query
+        if not serves(spec, self.model_id):
+            return Verdict.EXCLUDED
+        if self._is_unsuited(credential):
+            return Verdict.PLAN
+        if query.suppressed and SuppressedPlan(spec.kind, spec.owner) in query.suppressed:
+            return Verdict.SUPPRESSED
+        if not credential.is_usable or (self._is_weighted and spec.effective_weight == 0):
+            return Verdict.DISABLED
+        if query.tried and _shown_id(credential) in query.tried:
+            return Verdict.TRIED
+        return None
+
+    def _is_unsuited(self, credential: Credential) -> bool:
+        """Return whether the payer does not fit: a plan for a call of our own, no plan where only
+        one may pay, or another account than the one that keeps the conversation's state."""
+        is_plan = credential.spec.is_plan
+        if (is_plan and not self._is_serving) or (self._needs_plan and not is_plan):
+            return True
+        required = self._query.required_credential_id
+        return bool(required) and credential.id != required
+
+    def _has_room(self, credential: Credential) -> bool:
+        spec, used = credential.spec, self._in_flight
+        if spec.max_in_flight and used.by_credential.get(credential.id, 0) >= spec.max_in_flight:
+            return False
+        limit = spec.max_in_flight_per_model
+        return not limit or used.by_model.get((credential.id, self.model_id), 0) < limit
 
 
 def _shown_id(credential: Credential) -> str:
@@ -165,25 +221,9 @@ def _shown_id(credential: Credential) -> str:
     return "" if credential.spec.kind is CredentialKind.NONE else credential.id
 
 
-def _is_unsuited(credential: Credential, query: Query) -> bool:
-    """Return whether the payer does not fit: a plan for a call of our own, or no plan where only
-    one may pay, or another account than the one that keeps the conversation's state."""
-    spec = credential.spec
-    if spec.is_plan and query.purpose is not Purpose.SERVE:
-        return True
-    eligibility = query.eligibility
-    if eligibility is not None and eligibility.is_subscription_only and not spec.is_plan:
-        return True
-    return bool(query.required_credential_id) and credential.id != query.required_credential_id
-
-
-def _has_room(credential: Credential, model_id: str, in_flight: InFlight) -> bool:
-    spec = credential.spec
-    if spec.max_in_flight and in_flight.by_credential.get(credential.id, 0) >= spec.max_in_flight:
-        return False
-    used = in_flight.by_model.get((credential.id, model_id), 0)
-    return not spec.max_in_flight_per_model or used < spec.max_in_flight_per_model
-
-
-def _severity(kind: MarkKind) -> int:
-    return (MarkKind.QUOTA, MarkKind.BILLING, MarkKind.AUTH, MarkKind.UNSUPPORTED).index(kind)
+_SEVERITY = {
+    kind: rank
+    for rank, kind in enumerate(
+        (MarkKind.QUOTA, MarkKind.BILLING, MarkKind.AUTH, MarkKind.UNSUPPORTED)
+    )
+}

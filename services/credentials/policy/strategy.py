@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Cursor, Strategy
@@ -33,7 +34,8 @@ def _round_robin(
     candidates: Sequence[Credential], cursor: Cursor
 ) -> tuple[Credential, Strategy, Cursor]:
     """Go on after the last id, so that a change of membership skips and repeats nobody."""
-    following = next((c for c in candidates if c.id > cursor.last_id), candidates[0])
+    after = bisect_right(candidates, cursor.last_id, key=lambda c: c.id)
+    following = candidates[after % len(candidates)]
     return following, Strategy.ROUND_ROBIN, Cursor(following.id)
 
 

@@ -14,6 +14,7 @@ from services.credentials.codec import fields
 from services.credentials.codec import report as report_codec
 from services.credentials.codec import selection as selection_codec
 from services.credentials.model import ReportOutcome
+from services.credentials.policy.selection import verdicts
 from services.credentials.server import watching
 
 if TYPE_CHECKING:
@@ -186,8 +187,9 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
 
 
 def _encode_explanation(found: Explanation) -> pb.ExplainSelectionResponse:
+    judged = () if found.decision is None else verdicts(found.decision)
     answer = pb.ExplainSelectionResponse(
-        record=selection_codec.encode_record(found.decision, found.elapsed_s, wants_verdicts=True),
+        record=selection_codec.encode_record(found.decision, found.elapsed_s, judged),
         binding_index=found.index,
     )
     if found.denial is not None:

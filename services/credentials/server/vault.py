@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from services.credentials.model import Sealed
-    from services.credentials.policy.declared import Change, Declared
+    from services.credentials.policy.declared import Change, Declared, Reconciliation
     from services.credentials.ports import Cipher, Store
     from services.runtime.clock import Clock
 
@@ -139,7 +139,7 @@ class Vault:
                 secret_digest=self.hasher.declared(declared.secret_text(secrets)),
                 idempotency_key=idempotency_key,
             )
-            revision = await self._store.insert(record, audit)
+            revision = await self._store.insert((record,), audit)
             if revision is None:
                 await self.reload()
                 earlier = self._made_by(idempotency_key)
@@ -220,38 +220,50 @@ class Vault:
         return await self._adopt(written, revision, new)
 
     async def _reconcile(self, wanted: tuple[Declared, ...]) -> None:
-        now = self._clock.now_unix_s()
-        plan = declared.reconcile(
-            wanted, self._records.values(), self.hasher.declared, self._fresh, now
-        )
-        for change in plan.changes:
-            await self._store_change(change, now)
-        for credential in plan.removed:
-            entry = AuditEntry(CONFIGURATION, "remove", now, credential.spec.provider)
-            await self._store.delete(credential.id, 0, entry)
-        if plan.changes or plan.removed:
-            _log.info("pool_reconciled", changed=len(plan.changes), removed=len(plan.removed))
+        """Bring the declared pool into the store; when another replica is faster, look again."""
+        for _ in range(MAX_TRIES):
+            now = self._clock.now_unix_s()
+            plan = declared.reconcile(
+                wanted, self._records.values(), self.hasher.declared, self._fresh, now
+            )
+            if not (plan.changes or plan.removed):
+                return
+            is_done = await self._apply(plan, now)
             await self.reload()
+            if is_done:
+                _log.info("pool_reconciled", changed=len(plan.changes), removed=len(plan.removed))
+                return
+        raise StartError("the credentials store changes all the time: start one replica first")
 
-    async def _store_change(self, change: Change, now: float) -> None:
-        """Store one step; when another replica was faster with it, that is as well."""
-        credential, old = change.credential, self._records.get(change.credential.id)
-        sealed = old.sealed if old is not None else None
-        if change.secrets is not None:
-            sealed = self._sealed(credential, change.secrets)
-        record = Record(credential, sealed, change.spec_digest, change.secret_digest)
-        if old is None:
-            entry = AuditEntry(CONFIGURATION, "create", now, credential.spec.provider)
-            await self._store.insert(record, entry)
-            return
-        version = old.credential.state_version
-        record = replace(record, credential=replace(credential, state_version=version + 1))
-        entry = AuditEntry(CONFIGURATION, "update", now, credential.spec.provider)
+    async def _apply(self, plan: Reconciliation, now: float) -> bool:
+        new = [self._record_of(change) for change in plan.changes if change.is_new]
+        entry = AuditEntry(CONFIGURATION, "create", now)
+        if new and await self._store.insert(new, entry) is None:
+            return False
         try:
-            await self._store.replace(record, version, entry)
+            for change in plan.changes:
+                if not change.is_new:
+                    record = self._record_of(change)
+                    version = record.credential.state_version - 1
+                    await self._store.replace(
+                        record, version, AuditEntry(CONFIGURATION, "update", now)
+                    )
         except RouterError as error:
             if error.reason is not Reason.VERSION_CONFLICT:
                 raise
+            return False
+        for credential in plan.removed:
+            await self._store.delete(credential.id, 0, AuditEntry(CONFIGURATION, "remove", now))
+        return True
+
+    def _record_of(self, change: Change) -> Record:
+        credential, old = change.credential, self._records.get(change.credential.id)
+        if old is not None:
+            credential = replace(credential, state_version=old.credential.state_version + 1)
+        sealed = old.sealed if old is not None else None
+        if change.secrets is not None:
+            sealed = self._sealed(credential, change.secrets)
+        return Record(credential, sealed, change.spec_digest, change.secret_digest)
 
     def _fresh(self, identity: str, one: Declared) -> Credential:
         now = self._clock.now_unix_s()

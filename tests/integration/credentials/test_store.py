@@ -84,7 +84,7 @@ async def test_what_was_stored_is_there_after_a_restart(url: str, store: SqlStor
     first = record()
     warned = Mark(MarkKind.WARNING, NOW, NOW + 9, window="5h", level=2, utilization_ratio=0.5)
     lasting = Mark(MarkKind.QUOTA, NOW, None, model_id="m1")
-    assert await store.insert(first, AUDIT) == 1
+    assert await store.insert([first], AUDIT) == 1
     assert await store.replace(marked(first, warned, lasting), 1, None) == 2
     await store.aclose()
     again = SqlStore(url)
@@ -100,21 +100,21 @@ async def test_what_was_stored_is_there_after_a_restart(url: str, store: SqlStor
 
 
 async def test_a_taken_id_or_idempotency_key_writes_nothing(store: SqlStore) -> None:
-    assert await store.insert(record("a"), AUDIT) == 1
-    assert await store.insert(record("a", idempotency_key="other"), AUDIT) is None
-    assert await store.insert(record("b", idempotency_key="i-a"), AUDIT) is None
+    assert await store.insert([record("a")], AUDIT) == 1
+    assert await store.insert([record("a", idempotency_key="other")], AUDIT) is None
+    assert await store.insert([record("b", idempotency_key="i-a")], AUDIT) is None
     assert [r.credential.id for r in (await store.load()).records] == ["a"]
     assert await store.revision() == 1
 
 
 async def test_no_idempotency_key_is_no_conflict(store: SqlStore) -> None:
-    assert await store.insert(record("a", idempotency_key=""), None) == 1
-    assert await store.insert(record("b", idempotency_key=""), None) == 2
+    assert await store.insert([record("a", idempotency_key="")], None) == 1
+    assert await store.insert([record("b", idempotency_key="")], None) == 2
 
 
 async def test_of_many_writers_of_one_version_one_wins(store: SqlStore) -> None:
     first = record()
-    await store.insert(first, None)
+    await store.insert([first], None)
 
     async def write(number: int) -> bool:
         mark = Mark(MarkKind.QUOTA, NOW, NOW + number, model_id=f"m{number}")
@@ -134,7 +134,7 @@ async def test_of_many_writers_of_one_version_one_wins(store: SqlStore) -> None:
 @pytest.mark.spec("CRD-6")
 async def test_removal_takes_the_marks_along_in_one_step(store: SqlStore) -> None:
     first = record()
-    await store.insert(first, None)
+    await store.insert([first], None)
     await store.replace(marked(first, Mark(MarkKind.AUTH, NOW, NOW + 9)), 1, None)
     with pytest.raises(RouterError) as caught:
         await store.delete("c1", 1, None)
@@ -174,8 +174,8 @@ async def test_the_first_deployment_key_is_everybodys(store: SqlStore) -> None:
 async def test_an_unreadable_row_is_quarantined_and_the_others_load(
     store: SqlStore, damage: dict[str, str]
 ) -> None:
-    await store.insert(record("a"), None)
-    await store.insert(record("b"), None)
+    await store.insert([record("a")], None)
+    await store.insert([record("b")], None)
     async with store._engine.begin() as connection:
         table = tables.credentials
         await connection.execute(sa.update(table).where(table.c.id == "a").values(**damage))
@@ -219,7 +219,7 @@ async def main():
     store = SqlStore(sys.argv[1])
     await store.start()
     now = record()
-    await store.insert(now, None)
+    await store.insert([now], None)
     for number in range(1, 1000):
         after = marked(now, Mark(MarkKind.QUOTA, NOW, NOW + number, level=number))
         await store.replace(after, now.credential.state_version, None)
