@@ -83,22 +83,31 @@ async def serve_edge(
     """
     ops = OpsListener(options.ops_listen)
     ops.start()
+    stop = Stopper()
+    servers: list[Server] = []
     try:
-        async with contextlib.AsyncExitStack() as stack:
+        # Signals are heard from the start: one that comes early drains as soon as all of it serves.
+        async with stop.listening(), contextlib.AsyncExitStack() as stack:
             for bundle in bundles:
                 stack.push_async_callback(bundle.aclose)
                 await bundle.start()
             for bundle, server_options in sockets:
                 server = Server((bundle,), server_options)
-                await server.start()
                 stack.push_async_callback(server.stop, 0.0)
+                await server.start()
+                servers.append(server)
             stack.push_async_callback(edge.aclose)
             await edge.start()
             ops.watch(lambda: _states(edge, bundles))
             _log.info("serving", service="gateway", port=edge.port, ops_port=ops.port)
             if announce is not None:
                 await announce(Listening(edge.port, ops.port))
-            await _until_drained(edge, ops, options)
+            async with ops.measuring_loop_lag():
+                await stop.first.wait()
+                ops.set_draining()
+                for server in servers:
+                    await server.set_serving(is_serving=False)
+                await _drained(edge, options, stop)
     finally:
         ops.stop()
 
@@ -110,15 +119,12 @@ def _states(edge: Edge, bundles: Sequence[Bundle]) -> dict[str, bool]:
     return states
 
 
-async def _until_drained(edge: Edge, ops: OpsListener, options: EdgeOptions) -> None:
-    stop = Stopper()
-    async with stop.listening(), ops.measuring_loop_lag():
-        await stop.first.wait()
-        _log.info("draining", lame_duck_s=options.lame_duck_s, drain_s=options.drain_s)
-        ops.set_draining()
-        ending = asyncio.ensure_future(edge.drain(options.lame_duck_s, options.drain_s))
-        hurry = asyncio.ensure_future(stop.second.wait())
-        await asyncio.wait({ending, hurry}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (ending, hurry):
-            task.cancel()
-        await asyncio.gather(ending, hurry, return_exceptions=True)
+async def _drained(edge: Edge, options: EdgeOptions, stop: Stopper) -> None:
+    """Return when the edge is idle, its time is over, or a second signal came."""
+    _log.info("draining", lame_duck_s=options.lame_duck_s, drain_s=options.drain_s)
+    ending = asyncio.ensure_future(edge.drain(options.lame_duck_s, options.drain_s))
+    hurry = asyncio.ensure_future(stop.second.wait())
+    await asyncio.wait({ending, hurry}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (ending, hurry):
+        task.cancel()
+    await asyncio.gather(ending, hurry, return_exceptions=True)

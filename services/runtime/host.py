@@ -216,8 +216,10 @@ async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> Non
     """
     ops = OpsListener(server_options.ops_listen)
     ops.start()
+    stop = Stopper()
     try:
-        async with contextlib.AsyncExitStack() as stack:
+        # Signals are heard from the start: one that comes early drains as soon as all of it serves.
+        async with stop.listening(), contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(_close_all, bundles)
             for bundle in bundles:
                 await bundle.start()
@@ -232,14 +234,15 @@ async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> Non
                     port=server.port,
                     ops_port=ops.port,
                 )
-            await _until_drained(server, ops, server_options)
+            await _until_drained(server, ops, server_options, stop)
     finally:
         ops.stop()
 
 
-async def _until_drained(server: Server, ops: OpsListener, server_options: ServerOptions) -> None:
-    stop = Stopper()
-    async with stop.listening(), ops.measuring_loop_lag():
+async def _until_drained(
+    server: Server, ops: OpsListener, server_options: ServerOptions, stop: Stopper
+) -> None:
+    async with ops.measuring_loop_lag():
         await stop.first.wait()
         _log.info("draining", lame_duck_s=server_options.lame_duck_s)
         ops.set_draining()

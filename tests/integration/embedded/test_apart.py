@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -12,30 +10,8 @@ import pytest
 
 from tests.fakes.process import RunningProcess
 from tests.fakes.upstream import FakeUpstream
-from tests.integration.cli.pointsman import command, environment
-
-START_S = 25.0
-TOKEN = "rk_0123456789abcdef01234567"
-CATALOG = """
-[[models]]
-id = "acme-large"
-[[models.bindings]]
-provider = "acme"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 2.0
-"""
-
-
-def configured(home: Path, upstream: FakeUpstream) -> None:
-    (home / "acme.toml").write_text(CATALOG)
-    (home / "pointsman.toml").write_text(
-        '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
-        '[catalog]\nextend = ["acme.toml"]\n'
-        '[services.credentials]\nlisten = "127.0.0.1:0"\n'
-        '[services.dispatch]\nlisten = "127.0.0.1:0"\n'
-        f'[providers.acme]\nfamily = "openai_chat"\nbase_url = "{upstream.base_url}/v1"\n'
-        'api_key = "canary-upstream-key"\n'
-    )
+from tests.integration.cli.pointsman import environment
+from tests.integration.embedded.acme import START_S, TOKEN, configured, served
 
 
 class Parts:
@@ -50,9 +26,7 @@ class Parts:
     async def start(self, name: str) -> int:
         """Start a part and return its port."""
         env = environment(self._home, POINTSMAN_BOOTSTRAP_KEY=TOKEN, **self._targets)
-        process = RunningProcess(
-            command("serve", name), env={**_removed(env), **env}, cwd=self._home
-        )
+        process = served(self._home, name, env)
         self.running.append(await self._stack.enter_async_context(process))
         line = await process.wait_for_event("serving", START_S)
         port = line.fields["port"]
@@ -63,10 +37,6 @@ class Parts:
     def written(self) -> str:
         """Return everything that the parts wrote."""
         return "\n".join(line.text for process in self.running for line in process.lines)
-
-
-def _removed(env: Mapping[str, str]) -> dict[str, str | None]:
-    return dict.fromkeys(name for name in os.environ if name not in env)
 
 
 @pytest.mark.spec("OPS-1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import stat
@@ -15,7 +14,8 @@ import pytest
 
 from services.embedded.sandbox.script import GREETING
 from tests.fakes.process import RunningProcess
-from tests.integration.cli.pointsman import command, environment
+from tests.integration.cli.pointsman import environment
+from tests.integration.embedded.acme import served
 
 QUIET = {
     "POINTSMAN_GATEWAY__LISTEN": "127.0.0.1:0",
@@ -28,13 +28,9 @@ START_S = 20.0
 @pytest.fixture
 async def running(tmp_path: Path) -> AsyncIterator[RunningProcess]:
     env = environment(tmp_path, **QUIET)
-    async with RunningProcess(command("serve"), env={**_removed(env), **env}, cwd=tmp_path) as one:
+    async with served(tmp_path, "", env) as one:
         await one.wait_for_line(lambda line: "Pointsman listens on" in line.text, START_S)
         yield one
-
-
-def _removed(env: dict[str, str]) -> dict[str, str | None]:
-    return dict.fromkeys(name for name in os.environ if name not in env)
 
 
 def url_of(running: RunningProcess) -> str:
