@@ -1,7 +1,7 @@
 """Logs: structlog, JSON to stdout, one canonical line per action and per RPC.
 
 Names of events are snake_case constants. Fields whose names end in ``_secret`` are dropped, and a
-last filter replaces key-shaped text in every string, at the point of formatting.
+last filter replaces key-shaped text in the finished line.
 """
 
 from __future__ import annotations
@@ -32,15 +32,21 @@ def masked(text: str) -> str:
     return _KEY_SHAPED.sub(lambda match: f"{match[1] or ''}{MASK}", text)
 
 
-def _redact(
+def _without_secrets(
     _logger: object, _method: str, event: MutableMapping[str, object]
 ) -> MutableMapping[str, object]:
     for key in [key for key in event if key.endswith("_secret")]:
         del event[key]
-    for key, value in event.items():
-        if isinstance(value, str):
-            event[key] = masked(value)
     return event
+
+
+def _masking(renderer: structlog.types.Processor) -> structlog.types.Processor:
+    """Mask the finished line, so that nothing nested or printed by itself goes round it."""
+
+    def render(logger: object, method: str, event: MutableMapping[str, object]) -> str:
+        return masked(str(renderer(logger, method, event)))
+
+    return render
 
 
 def configure(level: str = "info", form: str = "auto") -> None:
@@ -59,8 +65,8 @@ def configure(level: str = "info", form: str = "auto") -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            _redact,
-            renderer,
+            _without_secrets,
+            _masking(renderer),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.PrintLoggerFactory(),
