@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.course import Course
-from gateway.eligibility import Policy, Question, freeze
+from gateway.eligibility import Policy, Question
 from gateway.errors import error_of
 from gateway.model import ClientGoneError, Plan
 from gateway.plan import planned_bindings, requested_model
+from gateway.records import Records
 from gateway.relay import Relay, refuse
 from services.domain.errors import RouterError
 from services.domain.vocab import TurnType
@@ -58,7 +59,7 @@ class Actions:
         budget_s: float,
     ) -> None:
         self._peers = peers
-        self._policy = policy
+        self._records = Records(policy, catalog)
         self._catalog = catalog
         self._clock = clock
         self._providers = frozenset(policy.known_providers)
@@ -144,7 +145,7 @@ class Actions:
             forced_model=model.id if action.caller.forced_model else "",
             is_long_context_asked=action.caller.wants_long_context,
         )
-        return freeze(question, self._policy, self._catalog)
+        return self._records.freeze(question)
 
 
 def _call_labels(action: Action) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from google.protobuf import timestamp_pb2
@@ -107,11 +108,27 @@ def planned_binding(binding: BindingRef) -> attempt_pb2.PlannedBinding:
     )
 
 
+MOST_RECORDS = 256
+_records: OrderedDict[str, eligibility_pb2.EligibilityRecord] = OrderedDict()
+"""Encoded records by id: an id is the digest of all fields but the time."""
+
+
 def eligibility_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
     """Return the frozen record as every service reads it."""
+    kept = _records.get(record.record_id)
+    if kept is None:
+        kept = _records[record.record_id] = _timeless_record(record)
+        if len(_records) > MOST_RECORDS:
+            _records.popitem(last=False)
+    message = eligibility_pb2.EligibilityRecord()
+    message.CopyFrom(kept)
+    message.create_time.CopyFrom(timestamp(record.create_unix_s))
+    return message
+
+
+def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
     message = eligibility_pb2.EligibilityRecord(
         record_id=record.record_id,
-        create_time=timestamp(record.create_unix_s),
         installation_id=record.installation_id,
         catalog_version=record.catalog_version,
         config_version=record.config_version,

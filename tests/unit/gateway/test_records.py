@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.eligibility import freeze
+from gateway.model import PresentedIdentity
+from gateway.records import MOST_KEPT, Records
+from services.domain.vocab import CredentialKind
+from services.domain.wire.features import Requirement
+from tests.unit.gateway.facts import catalog, features, policy, question, row
+
+CATALOG = catalog(
+    row("a", "p1", window=100),
+    row("b", "p1", "p2", window=200, image_input=False),
+    row("c", "p2", window=300),
+)
+
+questions = st.builds(
+    lambda keyed, tokens, is_image, forced, is_long, brought: question(
+        *keyed,
+        features=features(tokens, (Requirement.IMAGES,) if is_image else ()),
+        forced_model=forced,
+        is_long_context_asked=is_long,
+        presented=(PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2"),) if brought else (),
+    ),
+    st.just(("p1", "p2")),
+    st.sampled_from([0, 99, 100, 101, 200, 201, 300, 301, 1_000_001]),
+    st.booleans(),
+    st.sampled_from(["", "a"]),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@given(st.lists(questions, min_size=1, max_size=12))
+def test_a_reused_record_equals_a_fresh_one(asked: list[object]) -> None:
+    records = Records(policy(), CATALOG)
+    for each in asked:
+        assert records.freeze(each) == freeze(each, policy(), CATALOG)  # type: ignore[arg-type]  # built above
+
+
+def test_what_is_kept_is_bounded() -> None:
+    records = Records(policy(), CATALOG)
+    for number in range(MOST_KEPT + 10):
+        records.freeze(question("p1", forced_model=f"m{number}"))
+    assert len(records._kept) == MOST_KEPT
