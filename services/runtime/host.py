@@ -220,8 +220,8 @@ async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> Non
     try:
         # Signals are heard from the start: one that comes early drains as soon as all of it serves.
         async with stop.listening(), contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(_close_all, bundles)
             for bundle in bundles:
+                stack.push_async_callback(bundle.aclose)
                 await bundle.start()
             server = Server(bundles, server_options)
             await server.start()
@@ -249,13 +249,13 @@ async def _until_drained(
         await server.set_serving(is_serving=False)
         await stop.wait_or_second(server_options.lame_duck_s)
         grace_s = 0.0 if stop.second.is_set() else server_options.drain_s
-        ending = asyncio.ensure_future(server.stop(grace_s))
-        hurry = asyncio.ensure_future(stop.second.wait())
-        await asyncio.wait({ending, hurry}, return_when=asyncio.FIRST_COMPLETED)
-        hurry.cancel()
-        if not ending.done():
-            await server.stop(0)
-        await ending
+        async with asyncio.TaskGroup() as tasks:
+            ending = tasks.create_task(server.stop(grace_s))
+            hurry = tasks.create_task(stop.second.wait())
+            await asyncio.wait({ending, hurry}, return_when=asyncio.FIRST_COMPLETED)
+            hurry.cancel()
+            if not ending.done():
+                await server.stop(0)
 
 
 class Stopper:
@@ -287,8 +287,3 @@ class Stopper:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.second.wait()
-
-
-async def _close_all(bundles: Sequence[Bundle]) -> None:
-    for bundle in reversed(bundles):
-        await bundle.aclose()

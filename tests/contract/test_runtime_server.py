@@ -319,3 +319,23 @@ async def test_a_stream_without_a_deadline_is_refused_before_its_first_part(serv
     assert status.error_of(caught.value).reason is Reason.DEADLINE_REQUIRED
     unary = rpc.DispatchServiceStub(served.channel()).ListUpstreamModels(sample.request())
     assert await reason_of(unary) is Reason.DEADLINE_REQUIRED
+
+
+async def test_a_failed_start_closes_what_was_opened_in_reverse() -> None:
+    steps: list[str] = []
+
+    def noting(name: str, *, is_broken: bool = False) -> host.Bundle:
+        async def start() -> None:
+            steps.append(f"start {name}")
+            if is_broken:
+                raise OSError("no store")
+
+        async def close() -> None:
+            steps.append(f"close {name}")
+
+        return replace(sample.bundle(Sample()), start=start, aclose=close)
+
+    bundles = [noting("a"), noting("b", is_broken=True), noting("c")]
+    with pytest.raises(OSError, match="no store"):
+        await host.serve(bundles, LOCAL)
+    assert steps == ["start a", "start b", "close b", "close a"]
