@@ -23,20 +23,31 @@ class DispatchSettings(ServiceSettings):
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     """Largest client body; messages may be 1 MiB larger."""
     response_header_timeout_seconds: PositiveSeconds = 30.0
+    """Longest wait for response headers, connecting and sending included."""
     openai_response_header_timeout_seconds: PositiveSeconds = 120.0
-    """For OpenAI itself, whose reasoning may hold the headers back."""
+    """The same for OpenAI itself, whose reasoning may hold the headers back."""
     first_output_timeout_seconds: PositiveSeconds = 90.0
+    """Longest time from the headers to the first output of a stream."""
     sse_idle_timeout_seconds: PositiveSeconds = 45.0
+    """Longest time without any byte of a body."""
     responses_sse_idle_timeout_seconds: PositiveSeconds = 90.0
+    """The same for the Responses dialect."""
     output_stall_timeout_seconds: PositiveSeconds = 240.0
+    """Longest time without output in a stream that had some."""
     bookkeeping_hold_seconds: Seconds = 20.0
-    """Longest time that bookkeeping events are held back; 0: the first byte commits."""
+    """Longest time that bookkeeping events are held back. 0: the first byte commits."""
     max_attempts: int = Field(default=6, ge=1, le=6)
+    """Most attempts of one action, rotations not counted."""
     pre_commit_budget_seconds: PositiveSeconds = 120.0
+    """Time in which new attempts may begin; one that runs is never cut by it."""
     same_binding_retries: int = Field(default=2, ge=0, le=5)
+    """Most retries in place, on a plan of one binding."""
     backoff_base_ms: int = Field(default=250, ge=0, le=10_000)
+    """Wait before the first retry; it doubles, and varies by a fifth."""
     retry_budget_ms: int = Field(default=10_000, ge=0)
+    """Time in which retries in place may begin."""
     max_throttle_wait_seconds: Seconds = 10.0
+    """Longest Retry-After that is waited for, on a plan of one binding. 0: never."""
 
     def budget(self) -> Budget:
         """Return the limits of a walk whose plan sets none."""

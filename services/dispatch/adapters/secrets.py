@@ -46,6 +46,11 @@ class _Expiring(Generic[K]):
             return None
         return row[1]
 
+    def left_s(self, key: K) -> float:
+        """Return how much longer what is held under a key stays."""
+        row = self._rows.get(key)
+        return row[0] - self._clock.monotonic_s() if row is not None else 0.0
+
     def put(self, key: K, access: Access, seconds: float) -> None:
         """Hold an access for ``seconds``."""
         if seconds <= 0:
@@ -81,6 +86,8 @@ class CredentialsClient:
         if grant is not None and grant.secret_cache_key:
             held = self._held.get(grant.secret_cache_key)
             if held is not None:
+                # Other sessions brought it here; from now on it is this one's last as well.
+                self._last.put(_place(query), held, self._held.left_s(grant.secret_cache_key))
                 return Access(grant, held.auth, held.base_url)
         try:
             message = await self._stub.AcquireSecret(

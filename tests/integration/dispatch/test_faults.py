@@ -209,6 +209,7 @@ async def test_a_whole_body_is_validated_before_anything_is_sent(
         assert answer.head.body_bytes == len(answer.chunks)
 
 
+@pytest.mark.spec("DSP-186")
 async def test_redirects_are_not_followed() -> None:
     async with standing(ANTHROPIC, ANTHROPIC) as stand:
         first, second = (fake for fake, _ in stand.providers.values())

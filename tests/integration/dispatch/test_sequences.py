@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import orjson
@@ -9,7 +11,9 @@ import pytest
 
 from services.dispatch.model.enums import AttemptCause, AttemptOutcome, EndKind, WalkEnd, WalkStep
 from services.dispatch.model.outcome import Head
+from services.dispatch.model.plan import Budget
 from services.domain.vocab import FailureClass, WireFamily
+from tests.fakes.clock import FakeClock
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, standing, throttled
 
@@ -227,3 +231,24 @@ async def test_each_attempt_has_its_own_body_in_its_own_dialect() -> None:
         assert first.headers["anthropic-version"] == "2023-06-01"
         assert "anthropic-version" not in second.headers
         assert isinstance(answer.parts[3], Head)
+
+
+@pytest.mark.spec("DSP-35")
+async def test_waits_pass_on_the_given_clock_alone() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.clock = clock = FakeClock()
+        stand.budget = Budget()
+        stand.providers["p1"][0].script(Fault(status=503), times=2)
+        task = asyncio.create_task(stand.run(stand.order()))
+        for wait_s in (0.25, 0.5):
+            await until(lambda: clock.sleeper_count == 1)
+            clock.advance(wait_s)
+        answer = await task
+        assert [row.wait_s for row in answer.started] == [0, 0.25, 0.5]
+        assert answer.tail.pre_commit_s == 0.75
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - the fake clock tells nobody of sleepers
+            await asyncio.sleep(0.005)
