@@ -14,8 +14,8 @@ import venv
 from collections.abc import Iterator, Mapping
 
 from tests.bench.machine import ROOT, BenchError, Machine
+from tests.bench.ports import settled_port
 from tests.bench.shapes import BURST_MODEL, PACED_MODEL, Entrance, Route, Target
-from tests.fakes.children import free_port
 
 FOLDER = ROOT / ".bench" / "peers"
 LITELLM = FOLDER / "litellm" / "bin" / "litellm"
@@ -51,7 +51,7 @@ def litellm(machine: Machine, provider_port: int) -> Iterator[Target]:
     """Run the LiteLLM proxy with one worker and without a database."""
     file = machine.folder / "litellm.json"
     file.write_text(json.dumps(_litellm_configuration(provider_port)))
-    port = free_port()
+    port = settled_port()
     address = ("--host", "127.0.0.1", "--port", str(port))
     command = (str(LITELLM), "--config", str(file), *address, "--num_workers", "1")
     environment = {**LITELLM_ENVIRONMENT, "HOME": str(machine.folder), "PYTHONPATH": ""}
@@ -68,7 +68,7 @@ def litellm(machine: Machine, provider_port: int) -> Iterator[Target]:
 @contextlib.contextmanager
 def portkey(machine: Machine, provider_port: int) -> Iterator[Target]:
     """Run the Portkey gateway."""
-    port = free_port()
+    port = settled_port()
     command = (shutil.which("node") or "node", str(PORTKEY), f"--port={port}", "--headless")
     environment = {
         "HOME": str(machine.folder),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.machine import BenchError, Machine, own_program
+from tests.bench.ports import settled_port
 from tests.bench.shapes import BURST_MODEL, PACED_MODEL, Entrance, Route, Target
-from tests.fakes.children import free_port
 from tests.fakes.postgres import PostgresUnavailableError, running_postgres
 
 CLI = "services.cli"
@@ -131,7 +131,7 @@ def embedded(
 ) -> Iterator[Target]:
     """Run everything in one process on SQLite; `wrappers` puts a program before a part."""
     folder = _folder(machine, "embedded")
-    port = free_port()
+    port = settled_port()
     file = _configured(folder, provider_port, port, _sqlite(folder), "", "")
     command = _command(WHOLE, ("serve", "--config", str(file)), wrappers or {})
     with machine.running(WHOLE, command, env=_environment(folder)) as program:
@@ -145,7 +145,7 @@ def apart(
 ) -> Iterator[Target]:
     """Run gateway, credentials and dispatch as processes over TCP, on PostgreSQL where it is."""
     folder = _folder(machine, "apart")
-    port = free_port()
+    port = settled_port()
     with contextlib.ExitStack() as stack:
         databases = stack.enter_context(_databases(folder))
         tables = (_addresses(), _addresses())
@@ -186,7 +186,7 @@ def _configured(
     file.write_text(
         CONFIGURATION.format(
             gateway=port,
-            gateway_ops=free_port(),
+            gateway_ops=settled_port(),
             gateway_database=databases.gateway,
             credentials_database=databases.credentials,
             encryption_key=ENCRYPTION_KEY,
@@ -199,7 +199,7 @@ def _configured(
 
 
 def _addresses() -> str:
-    return ADDRESSES.format(port=free_port(), ops_port=free_port())
+    return ADDRESSES.format(port=settled_port(), ops_port=settled_port())
 
 
 def _sqlite(folder: Path) -> Databases:
