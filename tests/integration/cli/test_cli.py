@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
-from tests.integration.cli.pointsman import pointsman
+from services.cli.__main__ import run
+from tests.integration.cli.pointsman import Outcome, pointsman
 
 QUIET = '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
 
@@ -17,6 +21,31 @@ def configured(home: Path, text: str) -> Path:
     file = home / "pointsman.toml"
     file.write_text(text)
     return file
+
+
+Inline = Callable[..., Outcome]
+
+
+@pytest.fixture
+def inline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Inline]:
+    """Give the command without a process of its own: quick, and the same but for the exit."""
+    for name in list(os.environ):
+        if name.startswith("POINTSMAN_") or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str, **env: str) -> Outcome:
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        code = run(list(arguments))
+        written = capsys.readouterr()
+        return Outcome(code, written.out, written.err)
+
+    yield command
+    structlog.reset_defaults()
 
 
 def test_version_names_the_contract(tmp_path: Path) -> None:
@@ -28,19 +57,16 @@ def test_version_names_the_contract(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [("srve",), ("serve", "nobody"), ("serve", "--conf", "x"), ("keys", "create")]
 )
-def test_wrong_usage_exits_2_with_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = pointsman(tmp_path, *arguments)
+def test_wrong_usage_exits_2_with_one_line(inline: Inline, arguments: tuple[str, ...]) -> None:
+    done = inline(*arguments)
     assert done.code == 2
     assert done.error.startswith("error: ")
 
 
 @pytest.mark.spec("OPS-95")
-@pytest.mark.parametrize("arguments", [("serve",), ("config", "check"), ("migrate", "status")])
-def test_an_unknown_key_exits_2_and_names_file_key_and_the_nearest(
-    tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
+def test_an_unknown_key_exits_2_and_names_file_key_and_the_nearest(tmp_path: Path) -> None:
     configured(tmp_path, "[gateway]\nmax_body_byte = 1\n")
-    done = pointsman(tmp_path, *arguments)
+    done = pointsman(tmp_path, "serve")
     assert done.code == 2
     assert done.error == (
         "error: pointsman.toml: gateway.max_body_byte: unknown key; did you mean 'max_body_bytes'?"
@@ -48,9 +74,11 @@ def test_an_unknown_key_exits_2_and_names_file_key_and_the_nearest(
     assert done.out == ""
 
 
-def test_a_part_refuses_its_own_unknown_keys_and_leaves_the_others_alone(tmp_path: Path) -> None:
+def test_a_part_refuses_its_own_unknown_keys_and_leaves_the_others_alone(
+    tmp_path: Path, inline: Inline
+) -> None:
     configured(tmp_path, "[gateway]\nunheard = 1\n[services.dispatch]\nlisen = 1\n")
-    done = pointsman(tmp_path, "serve", "dispatch")
+    done = inline("serve", "dispatch")
     assert done.code == 2
     assert "services.dispatch.lisen: unknown key; did you mean 'listen'?" in done.error
 
@@ -90,7 +118,9 @@ def test_an_unwritable_database_exits_1_naming_it(tmp_path: Path, setting: str) 
 
 
 @pytest.mark.spec("OPS-95")
-def test_the_configuration_is_shown_with_origins_and_without_secrets(tmp_path: Path) -> None:
+def test_the_configuration_is_shown_with_origins_and_without_secrets(
+    tmp_path: Path, inline: Inline
+) -> None:
     configured(
         tmp_path,
         QUIET + '[providers.openai]\napi_key = "canary-key"\n'
@@ -105,39 +135,56 @@ def test_the_configuration_is_shown_with_origins_and_without_secrets(tmp_path: P
     assert rows["gateway.listen"]["origin"] == "file pointsman.toml"
     assert rows["gateway.bootstrap_key"]["origin"] == "env POINTSMAN_BOOTSTRAP_KEY"
     assert rows["gateway.drain_seconds"]["origin"] == "default"
-    plain = pointsman(tmp_path, "config", "show", "--origin", **env)
+    plain = inline("config", "show", "--origin", **env)
     assert 'gateway.listen = "127.0.0.1:0"  # file pointsman.toml' in plain.out.splitlines()
     assert "canary" not in plain.out
 
 
-def test_an_unknown_variable_warns_once(tmp_path: Path) -> None:
-    done = pointsman(tmp_path, "config", "check", POINTSMAN_GATEWAY__LISEN="x")
+def test_an_unknown_variable_warns_once(inline: Inline) -> None:
+    done = inline("config", "check", POINTSMAN_GATEWAY__LISEN="x")
     assert done.code == 0
     assert done.error == (
         "warning: POINTSMAN_GATEWAY__LISEN: unknown setting, ignored; did you mean 'listen'?"
     )
 
 
-def test_a_database_is_migrated_once(tmp_path: Path) -> None:
-    before = json.loads(pointsman(tmp_path, "migrate", "status", "--json").out)
+def test_a_database_is_migrated_once(inline: Inline) -> None:
+    before = json.loads(inline("migrate", "status", "--json").out)
     assert [row["schema"] for row in before] == ["gateway", "credentials"]
     assert not any(row["current"] for row in before)
-    assert pointsman(tmp_path, "migrate", "up").code == 0
-    after = json.loads(pointsman(tmp_path, "migrate", "status", "--json").out)
+    assert inline("migrate", "up").code == 0
+    after = json.loads(inline("migrate", "status", "--json").out)
     assert all(row["current"] for row in after)
 
 
+def test_postgres_is_migrated_by_the_command_alone(
+    tmp_path: Path, inline: Inline, postgres_url: str
+) -> None:
+    configured(tmp_path, QUIET)
+    env = {
+        "POINTSMAN_GATEWAY__DATABASE": postgres_url,
+        "POINTSMAN_SERVICES__CREDENTIALS__DATABASE": postgres_url,
+    }
+    key = {"POINTSMAN_SERVICES__CREDENTIALS__ENCRYPTION_KEYS": '["' + "A" * 43 + '="]'}
+    refused = pointsman(tmp_path, "serve", **env, **key)
+    assert refused.code == 1
+    assert "pointsman migrate up" in refused.error
+    assert inline("migrate", "up", **env).code == 0
+    status = json.loads(inline("migrate", "status", "--json").out)
+    assert all(row["current"] for row in status)
+
+
 @pytest.mark.spec("OPS-15", "OPS-19", "OPS-20")
-def test_keys_are_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
-    made = json.loads(pointsman(tmp_path, "keys", "create", "ci", "--json").out)
+def test_keys_are_made_listed_rotated_and_revoked(inline: Inline) -> None:
+    made = json.loads(inline("keys", "create", "ci", "--json").out)
     assert made["token"].startswith("rk_")
     key_id = made["key"]["id"]
-    rotated = json.loads(pointsman(tmp_path, "keys", "rotate", key_id, "--json").out)
+    rotated = json.loads(inline("keys", "rotate", key_id, "--json").out)
     assert rotated["key"]["name"] == "ci"
     assert rotated["token"] != made["token"]
-    again = pointsman(tmp_path, "keys", "rotate", key_id)
+    again = inline("keys", "rotate", key_id)
     assert (again.code, "no live key" in again.error) == (1, True)
-    assert pointsman(tmp_path, "keys", "revoke", rotated["key"]["id"]).code == 0
-    listed = pointsman(tmp_path, "keys", "list", "--json").out
+    assert inline("keys", "revoke", rotated["key"]["id"]).code == 0
+    listed = inline("keys", "list", "--json").out
     assert [row["state"] for row in json.loads(listed)] == ["revoked", "revoked"]
     assert made["token"] not in listed
