@@ -183,9 +183,11 @@ class Document:
         path = complaint.path_of(first, schema)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         key = ".".join((*root, *path)) or "configuration"
-        return (
-            f"{self._source((*root, *path))}: {key}: {complaint.fix_of(first, schema, path)}{more}"
-        )
+        source = self._source((*root, *path))
+        fix = complaint.fix_of(first, schema, path)
+        if source != self._file_name and fix.endswith(("a list", "a table")):
+            fix += ", written as JSON"
+        return f"{source}: {key}: {fix}{more}"
 
     def _source(self, path: schemas.Path) -> str:
         for variable in reversed(self.variables):

@@ -104,6 +104,11 @@ def test_a_complaint_about_a_variable_names_the_variable(tmp_path: Path) -> None
     assert message == "POINTSMAN_GATEWAY__KEEPALIVE: gateway.keepalive: must be a number"
 
 
+def test_a_variable_that_sets_a_list_is_told_to_be_json(tmp_path: Path) -> None:
+    message = complaint(tmp_path, "", {"POINTSMAN_GATEWAY__TAGS": "a,b"})
+    assert message.endswith("gateway.tags: must be a list, written as JSON")
+
+
 def test_a_complaint_never_shows_a_value(tmp_path: Path) -> None:
     text = '[gateway]\nadmin_token = ["canary-a"]\nkeepalive = "canary-b"\n'
     assert "canary" not in complaint(tmp_path, text)
