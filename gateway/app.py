@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _log = get_logger("gateway")
 
+MAX_HEADER_BYTES = 32 * 1024
+"""Longest header: brought credentials have up to 16 KiB, some clients describe each turn."""
 _CLOSING_S = 2.0
 """Time for connections to close once nothing runs on them."""
 
@@ -48,6 +50,8 @@ class HttpServer:
             handler_cancellation=True,
             access_log=None,
             auto_decompress=False,  # bodies are decoded under a limit of our own
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
         )
         self._runner = web.ServerRunner(server, shutdown_timeout=_CLOSING_S)
         await self._runner.setup()
@@ -104,7 +108,7 @@ class HttpServer:
         methods = self._table.find(request.path)
         if methods is None:
             return unknown_route(request, new_action_id())
-        handler = methods.get(request.method)
+        handler = methods.get("GET" if request.method == "HEAD" else request.method)
         if handler is None:
             return wrong_method(request, new_action_id(), methods)
         try:

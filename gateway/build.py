@@ -11,6 +11,7 @@ import orjson
 from gateway.action import Actions, Peers
 from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
+from gateway.adapters.probe import PeerProbe
 from gateway.adapters.store import SqlKeyStore
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
@@ -21,12 +22,14 @@ from gateway.routes import chat, messages
 from gateway.routes.health import Health
 from gateway.routes.models import PREFIX, Models
 from gateway.routes.table import RouteTable
+from services.runtime.config import ConfigError
 from services.runtime.providers import providers_of
+from services.runtime.schema import hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from gateway.ports import Credentials, Dispatch, KeyStore
+    from gateway.ports import Background, Credentials, Dispatch, KeyStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
@@ -50,12 +53,14 @@ class Gateway:
         store: KeyStore,
         credentials: Credentials,
         dispatch: Dispatch,
-        watcher: CredentialsClient | None = None,
+        background: Sequence[Background] = (),
+        probes: Sequence[PeerProbe] = (),
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._store = store
-        self._watcher = watcher
+        self._background = (*background, *probes)
+        self._probes = tuple(probes)
         self._is_started = False
         self.first_key: FirstKey | None = None
         """A router key made by :meth:`start`; None: there was one."""
@@ -76,7 +81,7 @@ class Gateway:
                     **messages.routes(intake, self._actions, dispatch, settings),
                     **chat.routes(intake, self._actions, settings),
                     "/v1/models": {"GET": models.list},
-                    "/": {"GET": health.root, "HEAD": health.root},
+                    "/": {"GET": health.root},
                     "/health": {"GET": health.health},
                     "/readyz": {"GET": health.ready},
                     "/v1/version": {"GET": health.version},
@@ -108,13 +113,14 @@ class Gateway:
             bootstrap_key=self._settings.bootstrap_key.get_secret_value(),
             database=self._settings.database,
         )
-        if self._watcher is not None:
-            self._watcher.start()
+        for each in self._background:
+            each.start()
         self._is_started = True
 
     def readiness(self) -> Mapping[str, bool]:
         """Return the states of what it needs, by name."""
-        return {"gateway": self._is_started and not self._server.is_draining}
+        own = {"gateway": self._is_started and not self._server.is_draining}
+        return {**own, **{probe.name: probe.is_up for probe in self._probes}}
 
     async def drain(self, lame_duck_s: float, drain_s: float) -> None:
         """Be not ready, listen on for ``lame_duck_s``, then let running actions end.
@@ -132,8 +138,8 @@ class Gateway:
         await self._server.stop_listening()
         await self._cut()
         await self._server.aclose()
-        if self._watcher is not None:
-            await self._watcher.aclose()
+        for each in self._background:
+            await each.aclose()
         await self._store.aclose()
 
     async def _cut(self) -> None:
@@ -151,16 +157,18 @@ def build(
     channel_to: ChannelTo,
 ) -> Gateway:
     """Return the gateway, not yet started; nothing is opened here."""
-    credentials = CredentialsClient(channel_to("credentials"), clock)
+    peers = {name: channel_to(name) for name in ("credentials", "dispatch")}
+    credentials = CredentialsClient(peers["credentials"], clock)
     return Gateway(
         settings,
-        policy_of(routing, common),
+        policy_of(routing, common, catalog),
         catalog,
         clock,
         store=open_key_store(settings, clock),
         credentials=credentials,
-        dispatch=DispatchClient(channel_to("dispatch")),
-        watcher=credentials,
+        dispatch=DispatchClient(peers["dispatch"]),
+        background=(credentials,),
+        probes=[PeerProbe(name, channel, clock) for name, channel in peers.items()],
     )
 
 
@@ -169,16 +177,27 @@ def open_key_store(settings: GatewaySettings, clock: Clock) -> SqlKeyStore:
     return SqlKeyStore(settings.database, clock)
 
 
-def policy_of(routing: RoutingSettings, common: CommonSettings) -> Policy:
-    """Return what the deployment fixes for every action."""
+def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog) -> Policy:
+    """Return what the deployment fixes for every action.
+
+    Raises:
+        ConfigError: a list of the operator names a model or a provider that is not there.
+    """
+    known = sorted(providers_of(common))
+    for index, provider in enumerate(routing.excluded_providers):
+        if provider not in known:
+            fix = hint(provider, known)
+            raise ConfigError(
+                f"routing.excluded_providers.{index}: no provider {provider!r}; {fix}"
+            )
     digest = hashlib.sha256(
         orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
     )
     return Policy(
         config_version=digest.hexdigest()[:16],
         configured_providers=_configured(common),
-        known_providers=tuple(sorted(providers_of(common))),
-        excluded_models=frozenset(routing.excluded_models),
+        known_providers=tuple(known),
+        excluded_models=_excluded_models(routing, catalog),
         excluded_providers=frozenset(routing.excluded_providers),
         closed_to_presented=frozenset(
             name for name, provider in common.providers.items() if not provider.takes_presented
@@ -187,6 +206,18 @@ def policy_of(routing: RoutingSettings, common: CommonSettings) -> Policy:
         if routing.excluded_models or routing.excluded_providers
         else "",
     )
+
+
+def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[str]:
+    """Return the catalog ids that the operator excludes."""
+    excluded: set[str] = set()
+    for index, name in enumerate(routing.excluded_models):
+        model = catalog.resolve(name)
+        if model is None:
+            fix = hint(name, catalog.models)
+            raise ConfigError(f"routing.excluded_models.{index}: no model {name!r}; {fix}")
+        excluded.add(model.id)
+    return frozenset(excluded)
 
 
 def _configured(common: CommonSettings) -> tuple[str, ...]:

@@ -148,6 +148,18 @@ class KeyStore(Protocol):
         ...
 
 
+class Background(Protocol):
+    """Something that runs beside the actions, for as long as the gateway does."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    async def aclose(self) -> None:
+        """End."""
+        ...
+
+
 class Keys(Protocol):
     """Says who a token belongs to."""
 

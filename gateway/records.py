@@ -57,6 +57,7 @@ class Records:
             question.installation_id,
             question.snapshot.version if question.snapshot is not None else None,
             question.presented,
+            question.is_credential_brought,
             question.forced_model,
             question.is_long_context_asked,
             features.requirements,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from gateway.features import input_tokens_of, turn_type_of
 from gateway.model import Action, ActionId, Caller, RouterKey, Scope
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import features_of
+from services.domain.wire.model import WireError
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from services.domain.vocab import WireFamily
     from services.runtime.clock import Clock
 
-_QUERY_KEY = "key"
+BODY_TIMEOUT_S = 120.0
+"""Time that a client has to send its body."""
 
 
 def new_action_id() -> ActionId:
@@ -94,4 +97,9 @@ class Intake:
         if request.headers.get("expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
-        return await read_body(request.content.iter_any(), encoding, declared, self.max_body_bytes)
+        chunks = request.content.iter_any()
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                return await read_body(chunks, encoding, declared, self.max_body_bytes)
+        except TimeoutError:
+            raise WireError("", f"the body did not arrive within {BODY_TIMEOUT_S:g} s") from None

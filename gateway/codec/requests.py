@@ -28,6 +28,7 @@ from gateway.codec.enums import (
     TURN_TYPES,
     WIRE_FAMILIES,
 )
+from gateway.model import Layer
 from services.domain.catalog import strip_client_tag
 
 if TYPE_CHECKING:
@@ -165,8 +166,10 @@ def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRe
         message.forced.source = eligibility_pb2.FORCE_SOURCE_HEADER
     if record.override_reason:
         message.operator_override.reason = record.override_reason
-        message.operator_override.is_model_list_replaced = True
-        message.operator_override.is_provider_list_replaced = True
+        message.operator_override.is_model_list_replaced = any(
+            item.layer is Layer.OPERATOR for item in record.excluded_models
+        )
+        message.operator_override.is_provider_list_replaced = bool(record.excluded_providers)
     return message
 
 

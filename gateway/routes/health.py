@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiohttp import web
-
 from gateway.routes.envelope import document
 from services.runtime.host import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from aiohttp import web
 
 
 class Health:
@@ -19,10 +19,8 @@ class Health:
     def __init__(self, readiness: Callable[[], Mapping[str, bool]]) -> None:
         self._readiness = readiness
 
-    async def root(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def root(self, _: web.BaseRequest) -> web.StreamResponse:
         """Say that a router is here; clients probe this before their first request."""
-        if request.method == "HEAD":
-            return web.Response(status=200)
         return document({"service": "pointsman", "version": VERSION})
 
     async def health(self, _: web.BaseRequest) -> web.StreamResponse:

@@ -14,12 +14,16 @@ from gateway.stream import HttpReply
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import WireError
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from gateway.action import Actions
     from gateway.requests import Intake
     from gateway.settings import GatewaySettings
     from services.domain.vocab import WireFamily
+    from services.domain.wire.model import ClientError
+
+_log = get_logger("gateway")
 
 
 class Surface:
@@ -40,12 +44,12 @@ class Surface:
         try:
             action = await self._intake.action(request, self._family, action_id)
         except RouterError as error:
-            return refusal(self._family, action_id, error_of(error, action_id))
+            return self._refused(error_of(error, action_id))
         except WireError as error:
-            return refusal(self._family, action_id, unreadable(error, action_id))
+            return self._refused(unreadable(error, action_id))
         if self._is_busy():
             busy = RouterError(Reason.SERVER_BUSY, "the router is busy: try again")
-            return refusal(self._family, action_id, error_of(busy, action_id))
+            return self._refused(error_of(busy, action_id))
         reply = HttpReply(
             request,
             keepalive=self._keepalive,
@@ -59,6 +63,18 @@ class Surface:
         finally:
             await reply.stop_timer()
         return reply.response or web.Response(status=499)
+
+    def _refused(self, error: ClientError) -> web.Response:
+        """Return an error from before the action began, with a log line of its own."""
+        response = refusal(self._family, error.request_id, error)
+        _log.info(
+            "request_refused",
+            action_id=error.request_id,
+            surface=self._family.value,
+            status=response.status,
+            reason=error.code,
+        )
+        return response
 
     def _is_busy(self) -> bool:
         most = self._settings.max_in_flight

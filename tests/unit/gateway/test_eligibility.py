@@ -54,6 +54,14 @@ def test_no_brought_credential_readmits_an_excluded_provider() -> None:
     assert not permits(closed, "second", "p2")
 
 
+def test_a_closed_provider_serves_nobody_who_brings_a_credential() -> None:
+    limits = policy(closed_to_presented=frozenset({"p1"}))
+    assert permits(freeze(question("p1"), limits, CATALOG), "first", "p1")
+    brought = freeze(question("p1", "p2", is_credential_brought=True), limits, CATALOG)
+    assert not permits(brought, "first", "p1")
+    assert permits(brought, "both", "p2")
+
+
 @pytest.mark.spec("POL-29")
 def test_gateway_mode_serves_what_is_aliased_and_ignores_provider_exclusions() -> None:
     snapshot = Snapshot(

@@ -17,12 +17,13 @@ CATALOG = catalog(
 )
 
 questions = st.builds(
-    lambda keyed, tokens, is_image, forced, is_long, brought: question(
+    lambda keyed, tokens, is_image, forced, is_long, brought, is_known: question(
         *keyed,
         features=features(tokens, (Requirement.IMAGES,) if is_image else ()),
         forced_model=forced,
         is_long_context_asked=is_long,
-        presented=(PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2"),) if brought else (),
+        presented=(PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2"),) if is_known else (),
+        is_credential_brought=brought,
     ),
     st.just(("p1", "p2")),
     st.sampled_from([0, 99, 100, 101, 200, 201, 300, 301, 1_000_001]),
@@ -30,14 +31,16 @@ questions = st.builds(
     st.sampled_from(["", "a"]),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
+LIMITS = policy(closed_to_presented=frozenset({"p1"}))
 
 
 @given(st.lists(questions, min_size=1, max_size=12))
 def test_a_reused_record_equals_a_fresh_one(asked: list[object]) -> None:
-    records = Records(policy(), CATALOG)
+    records = Records(LIMITS, CATALOG)
     for each in asked:
-        assert records.freeze(each) == freeze(each, policy(), CATALOG)  # type: ignore[arg-type]  # built above
+        assert records.freeze(each) == freeze(each, LIMITS, CATALOG)  # type: ignore[arg-type]  # built above
 
 
 def test_what_is_kept_is_bounded() -> None:

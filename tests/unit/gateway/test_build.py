@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.build import policy_of
+from gateway.settings import RoutingSettings
+from services.domain.vocab import WireFamily
+from services.runtime.config import ConfigError
+from services.runtime.settings import CommonSettings, CredentialSettings, ProviderSettings
+from tests.unit.gateway.facts import catalog, row
+
+CATALOG = catalog(row("Model-A", "anthropic"), row("model-b", "anthropic"))
+COMMON = CommonSettings(
+    providers={
+        "anthropic": ProviderSettings(api_key=SecretStr("k")),
+        "openai": ProviderSettings(),
+        "local": ProviderSettings(family=WireFamily.OPENAI_CHAT, base_url="http://127.0.0.1:1/v1"),
+    },
+    credentials=(
+        CredentialSettings(provider="xai", secret=SecretStr("k")),
+        CredentialSettings(provider="google", secret=SecretStr("k"), enabled=False),
+    ),
+)
+
+
+def test_configured_are_providers_with_a_key_without_need_of_one_or_with_a_pool() -> None:
+    policy = policy_of(RoutingSettings(), COMMON, CATALOG)
+    assert policy.configured_providers == ("anthropic", "local", "xai")
+    assert {"anthropic", "openai", "local"} <= set(policy.known_providers)
+
+
+@pytest.mark.spec("POL-42")
+def test_operator_lists_name_what_is_there() -> None:
+    policy = policy_of(RoutingSettings(excluded_models=("model-a",)), COMMON, CATALOG)
+    assert policy.excluded_models == {"Model-A"}
+    with pytest.raises(ConfigError, match="model-b"):
+        policy_of(RoutingSettings(excluded_models=("model-bb",)), COMMON, CATALOG)
+    with pytest.raises(ConfigError, match="anthropic"):
+        policy_of(RoutingSettings(excluded_providers=("antropic",)), COMMON, CATALOG)
+
+
+def test_equal_routing_has_an_equal_version() -> None:
+    one = policy_of(RoutingSettings(), COMMON, CATALOG)
+    other = policy_of(RoutingSettings(excluded_models=("model-b",)), COMMON, CATALOG)
+    assert one.config_version == policy_of(RoutingSettings(), COMMON, CATALOG).config_version
+    assert other.config_version != one.config_version
