@@ -34,6 +34,8 @@ class UpstreamRequest:
     headers: HeaderPairs = field(repr=False)
     body: bytes = field(default=b"", repr=False)
     header_timeout_s: float = 30.0
+    proxy_url: str = field(default="", repr=False)
+    """Proxy to go through; empty: none."""
 
 
 class UpstreamAnswer(Protocol):

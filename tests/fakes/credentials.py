@@ -38,6 +38,8 @@ class FakeCredentials:
     """Secrets by provider; each is its own credential id."""
     denials: dict[str, CredentialDenied] = field(default_factory=dict)
     """Refusals by provider."""
+    proxies: dict[str, str] = field(default_factory=dict)
+    """Proxy addresses by provider."""
     queries: list[SecretQuery] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
 
@@ -49,7 +51,7 @@ class FakeCredentials:
         number = len(self.queries)
         if provider not in self.keys:
             grant = Grant(f"g{number}", query.binding, attribution_of("none", CredentialKind.NONE))
-            return Access(grant, NO_AUTH)
+            return Access(grant, NO_AUTH, proxy_url=self.proxies.get(provider, ""))
         for key in self.keys[provider]:
             if key not in query.tried:
                 grant = Grant(

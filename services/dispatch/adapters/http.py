@@ -33,15 +33,21 @@ ANTHROPIC_CONNECT_S = 10.0
 CLOSE_S = 1.0
 MAX_HEADER_BYTES = 64 * 1024
 
-_READ_FAULTS = (httpx.TransportError, aiohttp.ClientError, OSError, ValueError)
-"""What a broken connection raises; ValueError comes from aiohttp on malformed framing."""
+_READ_FAULTS = (
+    httpx.TransportError,
+    httpx.InvalidURL,
+    aiohttp.ClientError,
+    OSError,
+    ValueError,
+)
+"""What a broken connection raises; ValueError comes from malformed framing and headers."""
 
 
 class HttpUpstream:
     """Sends requests; connections of one provider are never used for another."""
 
     def __init__(self) -> None:
-        self._pools: dict[str, AiohttpTransport] = {}
+        self._pools: dict[tuple[str, str], AiohttpTransport] = {}
         self._trust: ssl.SSLContext | None = None
 
     async def open(self, request: UpstreamRequest) -> HttpAnswer:
@@ -50,16 +56,17 @@ class HttpUpstream:
         Raises:
             AttemptFault: TRANSPORT or HEADER_TIMEOUT.
         """
-        outgoing = httpx.Request(
-            "POST" if request.body else "GET",
-            request.url,
-            headers=list(request.headers),
-            content=request.body or None,
-            extensions={"timeout": {"connect": _connect_s(request.provider)}},
-        )
         try:
+            outgoing = httpx.Request(
+                "POST" if request.body else "GET",
+                request.url,
+                headers=list(request.headers),
+                content=request.body or None,
+                extensions={"timeout": {"connect": _connect_s(request.provider)}},
+            )
+            pool = self._pool(request.provider, request.proxy_url)
             async with asyncio.timeout(request.header_timeout_s):
-                response = await self._pool(request.provider).handle_async_request(outgoing)
+                response = await pool.handle_async_request(outgoing)
         except TimeoutError:
             raise AttemptFault(
                 Fault(FailureClass.HEADER_TIMEOUT, message="no response headers in time")
@@ -75,13 +82,17 @@ class HttpUpstream:
         for pool in pools.values():
             await pool.aclose()
 
-    def _pool(self, provider: str) -> AiohttpTransport:
-        pool = self._pools.get(provider)
+    def _pool(self, provider: str, proxy_url: str) -> AiohttpTransport:
+        pool = self._pools.get((provider, proxy_url))
         if pool is None:
             self._trust = self._trust or ssl.create_default_context()
-            session = _session(self._trust)
-            pool = AiohttpTransport(verify=self._trust, trust_env=False, client=session)
-            self._pools[provider] = pool
+            pool = AiohttpTransport(
+                verify=self._trust,
+                trust_env=False,
+                proxy=httpx.Proxy(proxy_url) if proxy_url else None,
+                client=_session(self._trust),
+            )
+            self._pools[provider, proxy_url] = pool
         return pool
 
     def prepare(self) -> None:

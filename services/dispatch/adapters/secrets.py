@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import grpc
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
 from services.dispatch.codec import peers
-from services.dispatch.model.access import Access, CredentialDenied
+from services.dispatch.model.access import CredentialDenied
 from services.dispatch.policy.classify import class_of_denial
 from services.domain.errors import PeerError, Reason
 from services.domain.vocab import FailureClass
@@ -17,7 +18,7 @@ from services.runtime import status
 
 if TYPE_CHECKING:
     from services.dispatch.adapters.reports import ReportQueue
-    from services.dispatch.model.access import Report, SecretQuery
+    from services.dispatch.model.access import Access, Report, SecretQuery
     from services.runtime.channel import Channel
     from services.runtime.clock import Clock
 
@@ -88,7 +89,7 @@ class CredentialsClient:
             if held is not None:
                 # Other sessions brought it here; from now on it is this one's last as well.
                 self._last.put(_place(query), held, self._held.left_s(grant.secret_cache_key))
-                return Access(grant, held.auth, held.base_url)
+                return replace(held, grant=grant)
         try:
             message = await self._stub.AcquireSecret(
                 peers.query_message(query), timeout=query.timeout_s
@@ -131,7 +132,7 @@ class CredentialsClient:
                 "the credentials service does not answer",
                 retry_after_s=1.0,
             )
-        return access if query.grant is None else Access(query.grant, access.auth, access.base_url)
+        return access if query.grant is None else replace(access, grant=query.grant)
 
 
 def _place(query: SecretQuery) -> tuple[str, bytes, str]:

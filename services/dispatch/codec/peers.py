@@ -65,6 +65,7 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
             headers=tuple((row.name, row.value_secret) for row in auth.headers),
         ),
         base_url=message.endpoint.base_url,
+        proxy_url=message.endpoint.proxy_url_secret,
     )
 
 

@@ -71,6 +71,8 @@ class Access:
     grant: Grant
     auth: Auth
     base_url: str = ""
+    proxy_url: str = field(default="", repr=False)
+    """Proxy that the credential asks for; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ async def _counted(
         ),
         body=body.count_body(client_body.build(target).body),
         header_timeout_s=COUNT_S,
+        proxy_url=access.proxy_url,
     )
     status, answer = await _whole(stage, request, access, order.action.action_id)
     return upstream_models.tokens_of(answer) if status == 200 else None
@@ -157,7 +158,9 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
     sent = headers.for_upstream(
         endpoint.family, access.auth, (), is_same_family=False, is_stream=False
     )
-    request = UpstreamRequest(endpoint.name, url, sent, header_timeout_s=LIST_S)
+    request = UpstreamRequest(
+        endpoint.name, url, sent, header_timeout_s=LIST_S, proxy_url=access.proxy_url
+    )
     status, answer = await _whole(stage, request, access, "list-models")
     if status != 200:
         raise _unavailable(order.provider)

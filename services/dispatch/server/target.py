@@ -90,6 +90,7 @@ def build(
         ),
         body=encoded.body,
         header_timeout_s=endpoint.header_timeout_s,
+        proxy_url=access.proxy_url,
     )
     return Built(request, encoded.transforms)
 

@@ -220,6 +220,24 @@ async def test_redirects_are_not_followed() -> None:
         assert second.requests[0].method == "POST"
 
 
+async def test_a_credentials_proxy_is_gone_through_and_no_other() -> None:
+    async with standing(ANTHROPIC, ANTHROPIC) as stand:
+        aim, proxy = (fake for fake, _ in stand.providers.values())
+        stand.credentials.proxies = {"p1": proxy.base_url}
+        answer = await stand.run(stand.order("p1"))
+        assert answer.tail.record.outcome is AttemptOutcome.SERVED
+        assert not aim.requests
+        assert proxy.requests[0].headers["host"] == aim.base_url.removeprefix("http://")
+
+
+async def test_a_header_that_cannot_be_sent_is_a_transport_fault() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["bad\r\nx-more: 1"]}
+        answer = await stand.run(stand.order())
+        assert answer.unserved.fault.failure_class is FailureClass.TRANSPORT
+        assert not stand.providers["p1"][0].requests
+
+
 async def test_a_compressed_answer_is_unpacked() -> None:
     async with standing(CHAT) as stand:
         plain = await stand.run(stand.order(family=CHAT, is_stream=False))
