@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.planner.model.decision import Decision, Reason, RiskBasis, Verdict
+from services.planner.model.decision import Decision, Reason, Verdict
 from services.planner.model.question import CacheState, Economics
 from services.planner.policy import corrected, legacy
 from services.planner.policy.inputs import used_inputs
 from services.planner.policy.prices import side_price
 from services.planner.policy.risk import is_upgrade
 from services.planner.policy.shadow import shadow_sum
-from services.planner.policy.value import value_sum
+from services.planner.policy.value import is_guarded, value_sum
 
 if TYPE_CHECKING:
     from services.planner.model.decision import ExpectedValue, SidePrice, UsedInputs, ValueSum
     from services.planner.model.question import Binding, Pin, Question
     from services.planner.model.rules import Rules
-
-GUARDED_RISK_PRICE_USD = 0.20
-"""From this price of risk on, a tier upgrade switches by itself where risks are only guessed."""
 
 
 def decide(question: Question, rules: Rules) -> Decision:
@@ -94,10 +91,7 @@ def _compared(
 def _value_row(sums: ValueSum, inputs: UsedInputs, *, is_upgrade: bool) -> tuple[Verdict, Reason]:
     if sums.value_usd > inputs.threshold_usd:
         return Verdict.SWITCH, Reason.VALUE_POSITIVE
-    is_guarded = (
-        sums.risk.basis is RiskBasis.TIER_STEP and inputs.risk_price_usd >= GUARDED_RISK_PRICE_USD
-    )
-    if is_guarded and is_upgrade:
+    if is_upgrade and is_guarded(sums.risk, inputs):
         return Verdict.SWITCH, Reason.TIER_UPGRADE
     return Verdict.STAY, Reason.VALUE_NEGATIVE
 

@@ -22,7 +22,6 @@ _STEP: Mapping[ModelTier, int] = {
     ModelTier.TOP: 4,
 }
 _UNKNOWN = 0
-_HIGH = _STEP[ModelTier.HIGH]
 
 
 def risk_gap(pin: Pin, fresh: Fresh) -> RiskGap:
@@ -42,12 +41,8 @@ def risk_gap(pin: Pin, fresh: Fresh) -> RiskGap:
 
 
 def is_upgrade(pin: ModelTier | None, fresh: ModelTier | None) -> bool:
-    """Return whether the fresh tier is above the pin's; the best of a family counts as high.
-
-    An unknown tier on either side is no upgrade.
-    """
-    below, above = min(_step(pin), _HIGH), min(_step(fresh), _HIGH)
-    return _UNKNOWN < below < above
+    """Return whether the fresh tier is above the pin's; an unknown one is not."""
+    return _UNKNOWN < _step(pin) < _step(fresh)
 
 
 def _step(tier: ModelTier | None) -> int:

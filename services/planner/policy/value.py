@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.planner.model.decision import ValueSum
+from services.planner.model.decision import RiskBasis, ValueSum
 from services.planner.policy.risk import risk_gap
 
 if TYPE_CHECKING:
     from services.planner.model.decision import RiskGap, SidePrice, UsedInputs
     from services.planner.model.question import Fresh, Pin, SummaryOffer
+
+GUARDED_RISK_PRICE_USD = 0.20
+"""From this price of risk on, a guessed quality gives way to the tier guard."""
 
 
 def value_sum(
@@ -37,7 +40,18 @@ def value_sum(
     with_summary = None
     if offer is not None and prefix and not inputs.is_cold:
         with_summary = _with_summary(fresh_price, inputs, offer)
-    return ValueSum(stay, switch, with_summary, _quality_usd(risk, inputs), risk)
+    quality = 0.0 if is_guarded(risk, inputs) else _quality_usd(risk, inputs)
+    return ValueSum(stay, switch, with_summary, quality, risk)
+
+
+def is_guarded(risk: RiskGap, inputs: UsedInputs) -> bool:
+    """Return whether the tier guard takes the place of a quality that is only guessed.
+
+    Once a bad answer is dear, trusting a tier as such served better in the simulator than pricing
+    a fixed risk per step.
+    """
+    is_guess = risk.basis is not RiskBasis.SCORER
+    return is_guess and inputs.risk_price_usd >= GUARDED_RISK_PRICE_USD
 
 
 def _with_summary(fresh: SidePrice, inputs: UsedInputs, offer: SummaryOffer) -> float:

@@ -145,7 +145,8 @@ def test_a_provider_without_a_row_takes_the_primary_binding_and_says_so(rules: R
     [
         (ModelTier.LOW, ModelTier.MID, True),
         (ModelTier.MID, ModelTier.TOP, True),
-        (ModelTier.HIGH, ModelTier.TOP, False),
+        (ModelTier.HIGH, ModelTier.TOP, True),
+        (ModelTier.TOP, ModelTier.HIGH, False),
         (ModelTier.MID, ModelTier.MID, False),
         (ModelTier.HIGH, ModelTier.LOW, False),
         (None, ModelTier.HIGH, False),

@@ -446,11 +446,13 @@ def test_an_unknown_mean_is_the_risk_of_this_prompt() -> None:
     assert sums_of(decide(base, VALUE)).risk.mean == 0.375
 
 
-def test_a_dear_risk_that_is_only_guessed_brings_the_tier_guard_back() -> None:
+def test_a_dear_risk_that_is_only_guessed_gives_way_to_the_tier_guard() -> None:
     base = picked(pinned(question(fresh=BY_NAME["high"]), tier=ModelTier.MID), tier=ModelTier.HIGH)
     base = repriced(base, fresh_by=100.0)
     dear, cheap = replace(VALUE, risk_price_usd=0.2), replace(VALUE, risk_price_usd=0.199)
     assert decide(base, dear).reason is Reason.TIER_UPGRADE
+    assert sums_of(decide(base, dear)).quality_usd == 0
     assert decide(base, cheap).reason is Reason.VALUE_NEGATIVE
+    assert sums_of(decide(base, cheap)).quality_usd > 0
     known = picked(pinned(base, tier=ModelTier.MID, risk=0.1), tier=ModelTier.HIGH, risk=0.1)
     assert decide(known, dear).reason is Reason.VALUE_NEGATIVE
