@@ -11,14 +11,15 @@ from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
 from services.dispatch.codec import peers
 from services.dispatch.model.access import CredentialDenied
-from services.dispatch.policy.classify import class_of_denial
+from services.dispatch.model.enums import SecretPurpose
+from services.dispatch.policy.classify import PLAN_KINDS, class_of_denial
 from services.domain.errors import PeerError, Reason
 from services.domain.vocab import FailureClass
 from services.runtime import status
 
 if TYPE_CHECKING:
     from services.dispatch.adapters.reports import ReportQueue
-    from services.dispatch.model.access import Access, Report, SecretQuery
+    from services.dispatch.model.access import Access, Grant, Report, SecretQuery
     from services.runtime.channel import Channel
     from services.runtime.clock import Clock
 
@@ -125,15 +126,33 @@ class CredentialsClient:
 
     def _last_one(self, query: SecretQuery) -> Access:
         access = self._last.get(_place(query))
-        is_tried = access is not None and access.grant.credential_id in query.tried
-        if access is None or is_tried:
+        if access is None or not _may_serve(access, query):
             raise CredentialDenied(
                 FailureClass.CREDENTIALS_UNREACHABLE,
                 "the credentials service does not answer",
                 retry_after_s=1.0,
             )
-        return access if query.grant is None else replace(access, grant=query.grant)
+        return replace(access, grant=_grant_for(query, access.grant))
 
 
 def _place(query: SecretQuery) -> tuple[str, bytes, str]:
     return query.action.installation_id, query.action.session_key, query.binding.provider
+
+
+def _may_serve(access: Access, query: SecretQuery) -> bool:
+    """Return whether a held secret may stand in: untried, and no plan for calls of our own."""
+    is_serve = query.purpose is SecretPurpose.SERVE
+    is_plan = access.grant.attribution.kind in PLAN_KINDS
+    return access.grant.credential_id not in query.tried and (is_serve or not is_plan)
+
+
+def _grant_for(query: SecretQuery, held: Grant) -> Grant:
+    """Return the grant to report on: the one asked about if it is of the held credential.
+
+    The binding is that of the question: a name at the endpoint belongs to one model.
+    """
+    asked = query.grant
+    if asked is not None and asked.credential_id == held.credential_id:
+        return asked
+    is_same_model = held.binding.model_id == query.binding.model_id
+    return held if is_same_model else replace(held, binding=query.binding)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import grpc
 import pytest
+from pointsman.common.v1 import grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as pb
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
@@ -47,6 +48,7 @@ class Service(rpc.CredentialsServiceServicer):
     asked: list[pb.AcquireSecretRequest] = field(default_factory=list)
     told: list[pb.AttemptReport] = field(default_factory=list)
     refusals: list[RouterError] = field(default_factory=list)
+    kind: grant_pb2.CredentialKind = grant_pb2.CREDENTIAL_KIND_API_KEY
 
     async def AcquireSecret(  # noqa: N802 - name fixed by the proto
         self,
@@ -60,6 +62,7 @@ class Service(rpc.CredentialsServiceServicer):
         answer.grant.grant_id, answer.grant.credential_id = "g2", "c1"
         answer.grant.secret_cache_key = "k1"
         answer.grant.binding.model_id, answer.grant.binding.provider = MODEL, "p1"
+        answer.grant.attribution.kind = self.kind
         answer.auth.scheme = pb.AUTH_SCHEME_BEARER
         answer.auth.value_secret = f"secret-{len(self.asked)}"
         answer.cache_until_time.FromSeconds(int(self.clock.now_unix_s()) + 60)
@@ -189,6 +192,28 @@ async def test_a_session_served_from_what_is_held_may_go_on_with_it_until_it_lap
     clock.advance(21)
     with pytest.raises(CredentialDenied):
         await client.acquire(asked)
+
+
+async def test_a_stand_in_keeps_the_binding_that_was_asked_for(
+    client: CredentialsClient, service: Service
+) -> None:
+    await client.acquire(query())
+    service.refusals.append(down())
+    other = BindingRef("acme-small", "p1")
+    access = await client.acquire(query(grant=None, binding=other))
+    assert access.grant.binding == other
+    assert access.grant.credential_id == "c1"
+
+
+async def test_a_plan_never_stands_in_for_a_call_of_our_own(
+    client: CredentialsClient, service: Service
+) -> None:
+    service.kind = grant_pb2.CREDENTIAL_KIND_CLAUDE_OAUTH
+    await client.acquire(query())
+    service.refusals += [down(), down()]
+    assert (await client.acquire(query(grant=None))).auth.secret == "secret-1"
+    with pytest.raises(CredentialDenied):
+        await client.acquire(query(grant=None, purpose=SecretPurpose.AUXILIARY))
 
 
 async def test_all_tried_is_told_apart(client: CredentialsClient, service: Service) -> None:
