@@ -1,15 +1,18 @@
-"""Deployments that several tests of a module share, on a loop that lives as long."""
+"""Deployments that several tests of a module share, on a loop that lives as long.
+
+A module's `WISHES` are what its deployments have beside the plain configuration.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from tests.e2e import deployments
 from tests.e2e.deployments import Deployment
+from tests.e2e.settings import Wishes
 from tests.fakes.postgres import Postgres
 from tests.fakes.upstream import FakeUpstream
 
@@ -23,19 +26,33 @@ async def provider() -> AsyncIterator[FakeUpstream]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def embedded(
-    provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    provider: FakeUpstream,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Deployment]:
-    async with deployments.embedded(_home(tmp_path_factory), provider) as running:
+    home = tmp_path_factory.mktemp("home")
+    async with deployments.embedded(home, provider, _wishes(request)) as running:
         yield running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def apart(
-    provider: FakeUpstream, module_database: str, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    provider: FakeUpstream,
+    module_database: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Deployment]:
-    home = _home(tmp_path_factory)
-    async with deployments.apart(home, provider, module_database) as running:
+    home = tmp_path_factory.mktemp("home")
+    async with deployments.apart(home, provider, module_database, _wishes(request)) as running:
         yield running
+
+
+@pytest.fixture(params=["embedded", "apart"])
+def deployment(request: pytest.FixtureRequest) -> Deployment:
+    """Give the deployment in one process, then the one in several."""
+    running = request.getfixturevalue(request.param)
+    assert isinstance(running, Deployment)
+    return running
 
 
 @pytest.fixture(scope="module")
@@ -44,5 +61,6 @@ def module_database(postgres_server: Postgres) -> Iterator[str]:
         yield url
 
 
-def _home(factory: pytest.TempPathFactory) -> Path:
-    return factory.mktemp("home")
+def _wishes(request: pytest.FixtureRequest) -> Wishes:
+    wishes = getattr(request.module, "WISHES", None)
+    return wishes if isinstance(wishes, Wishes) else Wishes()

@@ -54,13 +54,6 @@ by_model = pytest.mark.parametrize("model", MODELS)
 by_streaming = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-@pytest.fixture(params=["embedded", "apart"])
-def deployment(request: pytest.FixtureRequest) -> Deployment:
-    running = request.getfixturevalue(request.param)
-    assert isinstance(running, Deployment)
-    return running
-
-
 @by_model
 @by_streaming
 async def test_the_anthropic_sdk_converses(

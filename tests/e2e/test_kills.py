@@ -27,7 +27,6 @@ SOON_SECONDS = 2.0
 BACK_SECONDS = 10.0
 
 by_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.value)
-by_model = pytest.mark.parametrize("model", [MESSAGES, CHAT])
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -41,8 +40,15 @@ async def fleet(apart: Deployment, provider: FakeUpstream) -> AsyncIterator[Depl
     assert provider.open_streams == 0
 
 
-@by_dialect
-@by_model
+@pytest.mark.parametrize(
+    ("dialect", "model"),
+    [
+        (WireFamily.ANTHROPIC, MESSAGES),
+        (WireFamily.ANTHROPIC, CHAT),
+        (WireFamily.OPENAI_CHAT, CHAT),
+    ],
+    ids=["messages", "messages-translated", "chat"],
+)
 async def test_a_stream_whose_dispatch_dies_ends_with_an_error_frame(
     fleet: Deployment, provider: FakeUpstream, dialect: WireFamily, model: str
 ) -> None:
@@ -61,12 +67,11 @@ async def test_a_stream_whose_dispatch_dies_ends_with_an_error_frame(
     assert (await _until_served(fleet, dialect, model)).status_code == 200
 
 
-@by_dialect
 async def test_without_dispatch_clients_are_told_to_come_back(
-    fleet: Deployment, provider: FakeUpstream, dialect: WireFamily
+    fleet: Deployment, provider: FakeUpstream
 ) -> None:
     await fleet.kill("dispatch")
-    for _ in range(2):
+    for dialect in (*DIALECTS, *DIALECTS):
         started = time.monotonic()
         answer = await streams.ask(fleet, dialect, MESSAGES)
         assert time.monotonic() - started < SOON_SECONDS
@@ -96,12 +101,9 @@ async def test_without_credentials_a_session_goes_on_with_its_last_secret(
     assert served.status_code == 200
 
 
-@by_dialect
-async def test_a_stream_outlives_credentials(
-    fleet: Deployment, provider: FakeUpstream, dialect: WireFamily
-) -> None:
+async def test_a_stream_outlives_credentials(fleet: Deployment, provider: FakeUpstream) -> None:
     provider.script(BRIEF)
-    async with streams.streaming(fleet, dialect, MESSAGES) as stream:
+    async with streams.streaming(fleet, WireFamily.ANTHROPIC, MESSAGES) as stream:
         await stream.read_frames(4)
         await fleet.kill("credentials")
         await stream.read_to_end()
