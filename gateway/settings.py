@@ -24,20 +24,29 @@ class GatewaySettings(Section):
     """The table ``[gateway]``. Sizes in bytes of the decoded body, times in seconds."""
 
     listen: str = "127.0.0.1:8080"
+    """Address of the HTTP server. Port 0 takes a free one."""
     ops_listen: str = "127.0.0.1:9090"
+    """Address of `/livez`, `/readyz` and `/metrics`."""
     database: str = "sqlite:///~/.pointsman/pointsman.db"
+    """Where installations and router keys live; `postgresql://…` for several gateways."""
+    admin_token: SecretStr = SecretStr("")
+    """Bearer token of operators."""
     bootstrap_key: SecretStr = SecretStr("")
-    """First router key, for scripts: ``rk_`` and at least 16 characters in all."""
+    """First router key, for scripts: `rk_` and at least 16 characters in all."""
     max_body_bytes: int = Field(default=32 * 1024 * 1024, gt=0)
+    """Largest request body once it is decoded."""
     sse_keepalive_interval_seconds: Seconds = 15.0
     """Silence after which a stream gets a keepalive frame; 0: none."""
     client_write_timeout_seconds: PositiveSeconds = 60.0
     """How long a client may take nothing of what is written to it."""
     action_budget_seconds: PositiveSeconds = 600.0
+    """Longest time from request to end of answer."""
     max_in_flight: int = Field(default=0, ge=0)
     """Most actions at once; 0: no limit."""
     drain_seconds: Seconds = 660.0
+    """How long running actions may go on after the lame-duck period; 10 in one process."""
     lame_duck_seconds: Seconds = 5.0
+    """How long connections are still taken after SIGTERM; 0 in one process."""
 
     @model_validator(mode="after")
     def _has_a_safe_bootstrap_key(self) -> Self:
@@ -60,9 +69,13 @@ class RoutingSettings(Section):
     """The table ``[routing]``: how a model is chosen, and what the operator takes away."""
 
     strategy: str = "requested"
+    """Who chooses the model. `requested`: the client, by name."""
     shadow: str = ""
+    """Another strategy to record beside it; must be empty."""
     excluded_models: tuple[str, ...] = ()
+    """Catalog ids that never serve."""
     excluded_providers: tuple[str, ...] = ()
+    """Providers that never serve, whoever brings a credential for them."""
     override_reason: str = Field(default="", max_length=200)
     """Why the operator excludes; recorded with every action that it touches."""
 

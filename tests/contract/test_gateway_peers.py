@@ -19,6 +19,7 @@ from gateway.adapters.credentials import (
     SnapshotBook,
 )
 from gateway.adapters.dispatch import DispatchClient
+from gateway.adapters.probe import PeerProbe
 from gateway.eligibility import freeze
 from gateway.model import (
     Action,
@@ -35,7 +36,7 @@ from gateway.model import (
 from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import TurnType, WireFamily
 from services.domain.wire.model import Request
-from services.runtime.channel import Channel
+from services.runtime.channel import Channel, connect
 from services.runtime.clock import SystemClock
 from services.runtime.host import Bundle
 from tests.contract.transports import Serve
@@ -443,3 +444,28 @@ async def test_a_count_that_fails_is_none(dispatch: DispatchClient, dispatcher: 
     assert await dispatch.count_tokens(action(), RECORD, BINDING) == 17
     dispatcher.fault = RouterError(Reason.SERVER_BUSY, "x")
     assert await dispatch.count_tokens(action(), RECORD, BINDING) is None
+
+
+# ------------------------------------------------------------------------------------------ probes
+
+
+@pytest.mark.spec("OPS-90")
+async def test_a_probe_follows_its_peer_up_and_down(channel: Channel, clock: FakeClock) -> None:
+    probe = PeerProbe("credentials", channel, clock)
+    assert not probe.is_up
+    probe.start()
+    await until(lambda: probe.is_up)
+    await probe.aclose()
+
+
+@pytest.mark.spec("OPS-90")
+async def test_a_peer_that_is_not_there_is_down(clock: FakeClock) -> None:
+    nowhere = connect(
+        "127.0.0.1:1", caller="gateway", service="pointsman.dispatch.v1.DispatchService"
+    )
+    probe = PeerProbe("dispatch", nowhere, clock)
+    probe.start()
+    await until(lambda: clock.sleeper_count == 1)
+    assert not probe.is_up
+    await probe.aclose()
+    await nowhere.aclose()
