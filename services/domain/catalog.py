@@ -85,6 +85,10 @@ class Model:
     fallbacks: tuple[str, ...] = ()
     family: str = ""
     source: str = ""
+    skill: float | None = None
+    """Overall skill on the scorer's scale, [0, 1]; None: that of its tier."""
+    scored_as: str = ""
+    """Measured model whose outcomes stand for its own; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +216,8 @@ def _model(entry: Mapping[str, object]) -> Model:
         fallbacks=_names(entry, "fallbacks", where),
         family=str(entry.get("family", "")),
         source=str(entry.get("source", "")),
+        skill=_share(entry, "skill", where),
+        scored_as=_text(entry, "scored_as", where) if "scored_as" in entry else "",
     )
 
 
@@ -313,6 +319,15 @@ def _ratio(row: Mapping[str, object], key: str, where: str) -> float | None:
     number = _number(row[key])
     if number is None:
         raise CatalogError(f"{where}: {key} must be a multiple of the input price, 0 or more")
+    return number
+
+
+def _share(entry: Mapping[str, object], key: str, where: str) -> float | None:
+    if key not in entry:
+        return None
+    number = _number(entry[key])
+    if number is None or number > 1:
+        raise CatalogError(f"{where}: {key} must be a number from 0 to 1")
     return number
 
 
