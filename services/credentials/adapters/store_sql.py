@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from services.credentials.adapters import tables
-from services.credentials.model import Sealed, Stored
-from services.domain.errors import Reason, RouterError
+from services.credentials.model import Sealed, Stored, version_conflict
 from services.runtime import database
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class SqlStore:
                     .values(tables.row_of(record))
                 )
                 if done.rowcount != 1:
-                    raise _conflict()
+                    raise version_conflict()
                 await _write_marks(connection, credential)
                 await _write_audit(connection, [credential.id], audit)
                 return await _next_revision(connection)
@@ -114,7 +113,7 @@ class SqlStore:
                 if done.rowcount != 1:
                     other = await connection.execute(sa.select(table.c.id).where(found))
                     if other.first() is not None:
-                        raise _conflict()
+                        raise version_conflict()
                     return None
                 await _write_audit(connection, [credential_id], audit)
                 return await _next_revision(connection)
@@ -171,10 +170,4 @@ async def _write_audit(
     }
     await connection.execute(
         sa.insert(tables.audit), [{**common, "credential_id": one} for one in credential_ids]
-    )
-
-
-def _conflict() -> RouterError:
-    return RouterError(
-        Reason.VERSION_CONFLICT, "the credential was changed by somebody else: read it again"
     )

@@ -104,6 +104,17 @@ def required(text: str, field: str, limit: int = MAX_ID_CHARACTERS) -> str:
     return text
 
 
+def not_negative(number: int, field: str) -> int:
+    """Return a number that is 0 or more.
+
+    Raises:
+        InvalidRequestError: it is less.
+    """
+    if number < 0:
+        raise InvalidRequestError.of(field, "must be 0 or more")
+    return number
+
+
 def present(message: Message, field: str, path: str = "") -> None:
     """Check that a sub-message is there.
 

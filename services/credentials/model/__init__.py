@@ -25,7 +25,7 @@ from services.credentials.model.eligibility import (
 )
 from services.credentials.model.grant import Bucket, Grant, Presented, PresentedIdentity
 from services.credentials.model.pool import Pool
-from services.credentials.model.record import AuditEntry, Record, Sealed, Stored
+from services.credentials.model.record import AuditEntry, Record, Sealed, Stored, version_conflict
 from services.credentials.model.report import EndKind, Phase, Report, ReportOutcome, Transition
 from services.credentials.model.secret import AuthScheme, Material, Secrets
 from services.credentials.model.selection import (
@@ -92,4 +92,5 @@ __all__ = [
     "SystemState",
     "Transition",
     "Verdict",
+    "version_conflict",
 ]

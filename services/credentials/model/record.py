@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.domain.errors import Reason, RouterError
+
 if TYPE_CHECKING:
     from services.credentials.model.credential import Credential
 
@@ -48,3 +50,10 @@ class AuditEntry:
     action: str
     time_unix_s: float
     detail: str = ""
+
+
+def version_conflict() -> RouterError:
+    """Return the error about a record that was changed since it was read."""
+    return RouterError(
+        Reason.VERSION_CONFLICT, "the credential was changed by somebody else: read it again"
+    )

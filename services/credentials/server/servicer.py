@@ -11,6 +11,7 @@ from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 from services.credentials.codec import credential as credential_codec
 from services.credentials.codec import eligibility as eligibility_codec
 from services.credentials.codec import fields
+from services.credentials.codec import operator as operator_codec
 from services.credentials.codec import report as report_codec
 from services.credentials.codec import selection as selection_codec
 from services.credentials.model import ReportOutcome
@@ -97,10 +98,10 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         self, request: pb.ResetQuotaRequest, context: Context
     ) -> pb.ResetQuotaResponse:
         """Clear marks of a credential."""
-        credential, transitions = await self._service.reset(
+        credential, transitions = await self._service.operator.reset(
             fields.required(request.credential_id, "credential_id", 128),
             request.model_id,
-            fields.required(request.actor, "actor", credential_codec.MAX_ACTOR_CHARACTERS),
+            fields.required(request.actor, "actor", operator_codec.MAX_ACTOR_CHARACTERS),
         )
         return pb.ResetQuotaResponse(
             credential=self._shown(credential),
@@ -123,10 +124,10 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         self, request: pb.ListCredentialsRequest, context: Context
     ) -> pb.ListCredentialsResponse:
         """List credentials without secrets."""
-        page, has_more = self._service.page(credential_codec.decode_list(request))
+        page, has_more = self._service.operator.page(operator_codec.decode_list(request))
         return pb.ListCredentialsResponse(
             credentials=[self._shown(one) for one in page],
-            next_page_token=credential_codec.page_token(page[-1]) if has_more else "",
+            next_page_token=operator_codec.page_token(page[-1]) if has_more else "",
             state_version=self._service.vault.pool.revision,
         )
 
@@ -134,28 +135,28 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         self, request: pb.CreateCredentialRequest, context: Context
     ) -> pb.CreateCredentialResponse:
         """Store a credential."""
-        creation = credential_codec.decode_create(request, self._options.families)
+        creation = operator_codec.decode_create(request, self._options.families)
         return pb.CreateCredentialResponse(
-            credential=self._shown(await self._service.create(creation))
+            credential=self._shown(await self._service.operator.create(creation))
         )
 
     async def UpdateCredential(  # noqa: N802 - name fixed by the proto
         self, request: pb.UpdateCredentialRequest, context: Context
     ) -> pb.UpdateCredentialResponse:
         """Change a credential."""
-        update = credential_codec.decode_update(request)
+        update = operator_codec.decode_update(request)
         return pb.UpdateCredentialResponse(
-            credential=self._shown(await self._service.update(update))
+            credential=self._shown(await self._service.operator.update(update))
         )
 
     async def DeleteCredential(  # noqa: N802 - name fixed by the proto
         self, request: pb.DeleteCredentialRequest, context: Context
     ) -> pb.DeleteCredentialResponse:
         """Remove a credential."""
-        open_count = await self._service.delete(
+        open_count = await self._service.operator.delete(
             fields.required(request.credential_id, "credential_id", 128),
             request.expected_state_version,
-            fields.required(request.actor, "actor", credential_codec.MAX_ACTOR_CHARACTERS),
+            fields.required(request.actor, "actor", operator_codec.MAX_ACTOR_CHARACTERS),
         )
         return pb.DeleteCredentialResponse(open_grant_count=open_count)
 

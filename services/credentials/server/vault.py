@@ -13,19 +13,18 @@ from services.credentials.model import (
     Pool,
     Record,
     Secrets,
-    SystemState,
+    version_conflict,
 )
 from services.credentials.policy import declared
 from services.credentials.policy.hashing import KEY_BYTES, Hasher, named
+from services.credentials.server.sealing import Sealer
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import CredentialKind
 from services.runtime.launch import StartError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from services.credentials.model import Sealed
     from services.credentials.policy.declared import Change, Declared, Reconciliation
     from services.credentials.ports import Cipher, Store
     from services.runtime.clock import Clock
@@ -48,6 +47,7 @@ class Vault:
     ) -> None:
         self._store = store
         self._cipher = cipher
+        self._sealer = Sealer(cipher)
         self._clock = clock
         self._on_change = on_change
         self._writing = asyncio.Lock()
@@ -105,7 +105,7 @@ class Vault:
         loaded = await self._store.load()
         self.is_store_up = True
         self._secrets = {}
-        opened = [self._opened(record) for record in loaded.records]
+        opened = [self._open(record) for record in loaded.records]
         self._records = {record.credential.id: record for record in opened}
         self._publish(loaded.revision)
 
@@ -135,7 +135,7 @@ class Vault:
                 return earlier
             record = Record(
                 named(credential, secrets, self.hasher),
-                self._sealed(credential, secrets),
+                self._sealer.seal(credential, secrets),
                 secret_digest=self.hasher.declared(declared.secret_text(secrets)),
                 idempotency_key=idempotency_key,
             )
@@ -169,7 +169,7 @@ class Vault:
             for _ in range(MAX_TRIES):
                 record = self._record(credential_id)
                 if expected and record.credential.state_version != expected:
-                    raise _conflict()
+                    raise version_conflict()
                 after = edit(record.credential)
                 if after == record.credential and secrets is None:
                     return after
@@ -179,7 +179,7 @@ class Vault:
                     if error.reason is not Reason.VERSION_CONFLICT:
                         raise
                     await self.reload()
-            raise _conflict()
+            raise version_conflict()
 
     async def remove(self, credential_id: str, expected: int, audit: AuditEntry) -> bool:
         """Remove a credential; false: it was not there.
@@ -212,7 +212,7 @@ class Vault:
         if secrets is not None:
             written = replace(
                 written,
-                sealed=self._sealed(after, new),
+                sealed=self._sealer.seal(after, new),
                 secret_digest=record.secret_digest
                 or self.hasher.declared(declared.secret_text(new)),
             )
@@ -262,39 +262,19 @@ class Vault:
             credential = replace(credential, state_version=old.credential.state_version + 1)
         sealed = old.sealed if old is not None else None
         if change.secrets is not None:
-            sealed = self._sealed(credential, change.secrets)
+            sealed = self._sealer.seal(credential, change.secrets)
         return Record(credential, sealed, change.spec_digest, change.secret_digest)
+
+    def _open(self, record: Record) -> Record:
+        opened, secrets = self._sealer.open(record, self.hasher)
+        self._secrets[opened.credential.id] = secrets
+        return opened
 
     def _fresh(self, identity: str, one: Declared) -> Credential:
         now = self._clock.now_unix_s()
         return Credential(
             id=identity, spec=one.spec, origin=one.origin, create_unix_s=now, update_unix_s=now
         )
-
-    def _opened(self, record: Record) -> Record:
-        """Return a record under its names, its secrets kept; one that cannot be read is set
-        aside and harms no other."""
-        credential = record.credential
-        secrets: Secrets | None = Secrets()
-        if record.sealed is not None:
-            secrets = self._cipher.open_secrets(
-                record.sealed, credential.id, credential.spec.provider
-            )
-        elif credential.spec.kind is not CredentialKind.NONE:
-            secrets = None
-        if secrets is None:
-            credential = replace(credential, system_state=SystemState.QUARANTINED)
-            secrets = Secrets()
-        credential = named(credential, secrets, self.hasher)
-        if credential.system_state is SystemState.QUARANTINED:
-            _log.error("credential_quarantined", fingerprint=credential.fingerprint)
-        self._secrets[credential.id] = secrets
-        return replace(record, credential=credential)
-
-    def _sealed(self, credential: Credential, secrets: Secrets) -> Sealed | None:
-        if credential.spec.kind is CredentialKind.NONE:
-            return None
-        return self._cipher.seal_secrets(secrets, credential.id, credential.spec.provider)
 
     async def _adopt(self, record: Record, revision: int, secrets: Secrets) -> Credential:
         credential = record.credential
@@ -325,9 +305,3 @@ class Vault:
             (r.credential for r in self._records.values() if r.idempotency_key == idempotency_key),
             None,
         )
-
-
-def _conflict() -> RouterError:
-    return RouterError(
-        Reason.VERSION_CONFLICT, "the credential was changed by somebody else: read it again"
-    )
