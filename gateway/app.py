@@ -36,11 +36,12 @@ class HttpServer:
         self._site: web.TCPSite | None = None
         self._in_flight = 0
         self._is_idle = asyncio.Event()
+        self._is_open = asyncio.Event()
         self.is_draining = False
         self.port = 0
 
     async def start(self, listen: str) -> None:
-        """Listen; port 0 takes a free one.
+        """Listen; port 0 takes a free one. Requests wait until :meth:`open`.
 
         Raises:
             OSError: the address cannot be bound; the message names it.
@@ -63,6 +64,10 @@ class HttpServer:
             raise OSError(f"cannot listen on {listen}: {error.strerror}") from None
         self._site = site
         self.port = self._runner.addresses[0][1]
+
+    def open(self) -> None:
+        """Answer requests, those first that came since :meth:`start`."""
+        self._is_open.set()
 
     async def stop_listening(self) -> None:
         """Take no new connections; running requests go on."""
@@ -92,6 +97,7 @@ class HttpServer:
         self._in_flight += 1
         status = 0
         try:
+            await self._is_open.wait()
             response = await self._answer(request)
             status = response.status
             if self.is_draining and not response.prepared:

@@ -104,6 +104,7 @@ class Gateway:
         """
         await self._store.start()
         # Listen first: a start that fails for its address must not have used up the first key.
+        # Answer last: a token that is looked up before its key is stored is refused for a minute.
         await self._server.start(self._settings.listen)
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
@@ -116,6 +117,7 @@ class Gateway:
         for each in self._background:
             each.start()
         self._is_started = True
+        self._server.open()
 
     def readiness(self) -> Mapping[str, bool]:
         """Return the states of what it needs, by name."""
