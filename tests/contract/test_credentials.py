@@ -191,7 +191,7 @@ async def denied(call: object) -> RouterError:
     return status.error_of(caught.value)
 
 
-@pytest.mark.spec("CRD-96", "CRD-151")
+@pytest.mark.spec("CRD-96")
 async def test_a_grant_has_no_secret_and_dispatch_alone_gets_it(rig: Rig) -> None:
     first = await rig.gateway.SelectCredential(selecting("a1"), timeout=SOON_S)
     second = await rig.gateway.SelectCredential(selecting("a2"), timeout=SOON_S)
@@ -224,7 +224,7 @@ async def test_a_grant_is_its_actions_alone(rig: Rig) -> None:
     assert error.reason is Reason.GRANT_UNKNOWN
 
 
-@pytest.mark.spec("CRD-107", "CRD-110", "CRD-64")
+@pytest.mark.spec("CRD-107", "CRD-110")
 async def test_a_throttled_credential_rotates_and_then_all_cool(rig: Rig) -> None:
     first = (await rig.dispatch.AcquireSecret(acquiring(2), timeout=SOON_S)).grant
     throttled = reporting(first, rig.clock, 429, headers=(("retry-after", "7"),))
@@ -320,7 +320,7 @@ async def test_a_provider_that_needs_no_key_shows_no_credential(rig: Rig) -> Non
     assert error.reason is Reason.ALL_CREDENTIALS_TRIED
 
 
-@pytest.mark.spec("CRD-100", "CRD-103")
+@pytest.mark.spec("CRD-100")
 async def test_a_session_stays_on_its_credential(rig: Rig) -> None:
     async def pick(name: str, session: bytes) -> str:
         asked = selecting(name, session=session)
@@ -332,7 +332,7 @@ async def test_a_session_stays_on_its_credential(rig: Rig) -> None:
     assert await pick("b0", b"t" * 16) != first
 
 
-@pytest.mark.spec("CRD-156", "CRD-158", "CRD-159", "CRD-94")
+@pytest.mark.spec("CRD-158", "CRD-159", "CRD-94")
 async def test_a_full_credential_is_skipped_and_freed_by_its_end(
     serve: Serve, tmp_path: Path, clock: FakeClock
 ) -> None:

@@ -111,7 +111,7 @@ async def test_replicas_that_start_at_once_make_one_pool(url: str) -> None:
         await one.aclose()
 
 
-@pytest.mark.spec("CRD-6", "CRD-135")
+@pytest.mark.spec("CRD-6")
 async def test_edits_of_the_pool_keep_identity_and_marks_over_restarts(url: str) -> None:
     first = service(url, declared("a"), declared("b"))
     await first.start()
@@ -148,7 +148,7 @@ async def test_what_was_changed_while_running_is_the_same_after_a_restart(url: s
     await second.aclose()
 
 
-@pytest.mark.spec("CRD-150", "OPS-7", "OPS-9")
+@pytest.mark.spec("OPS-7")
 async def test_secrets_are_sealed_for_their_row_under_the_first_key(url: str) -> None:
     first = service(url)
     await first.start()
@@ -184,7 +184,6 @@ async def test_a_lost_key_stops_the_start_and_says_what_to_do(url: str) -> None:
     await second.aclose()
 
 
-@pytest.mark.spec("OPS-10")
 async def test_sqlite_makes_a_private_key_beside_itself(tmp_path: Path) -> None:
     path = tmp_path / "made" / "credentials.db"
     for _ in range(2):
@@ -196,7 +195,6 @@ async def test_sqlite_makes_a_private_key_beside_itself(tmp_path: Path) -> None:
     assert modes == {"credentials.db": 0o600, "credentials.key": 0o600}
 
 
-@pytest.mark.spec("OPS-10")
 def test_postgresql_without_keys_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match=r"services\.credentials\.encryption_keys"):
         built("postgresql://u:canary@127.0.0.1:1/x")

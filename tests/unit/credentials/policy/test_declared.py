@@ -59,7 +59,6 @@ def stored(done: Reconciliation, *marks: Mark) -> list[Record]:
     ]
 
 
-@pytest.mark.spec("CRD-135")
 def test_reading_the_same_file_again_changes_nothing() -> None:
     wanted = [declared("a"), declared("b"), declared("")]
     records = stored(plan(wanted, []))
@@ -80,7 +79,7 @@ def test_a_new_secret_keeps_identity_and_marks_but_for_the_refusal_of_the_old() 
     assert change.secrets == Secrets(value="s2")
 
 
-@pytest.mark.spec("CRD-6", "CRD-135")
+@pytest.mark.spec("CRD-6")
 def test_an_edit_keeps_identity_marks_and_secret() -> None:
     records = stored(plan([declared()], []), QUOTA)
     (change,) = plan([declared(priority=5, account="x")], records).changes

@@ -86,7 +86,7 @@ def test_applying_a_report_twice_changes_nothing_more(status: int, level: int) -
     assert after(once, (report(status), 0)) == once
 
 
-@pytest.mark.spec("CRD-57", "CRD-66")
+@pytest.mark.spec("CRD-66")
 def test_a_throttle_without_a_hint_climbs_a_ladder_of_its_model() -> None:
     start = credential()
     seconds, waits = 0.0, []
@@ -141,7 +141,6 @@ def test_the_level_starts_anew_after_a_success_and_after_an_hour() -> None:
     assert rested.marks[0].level == 0
 
 
-@pytest.mark.spec("CRD-85", "CRD-78")
 def test_a_refused_key_and_an_unpaid_one_are_blocked_as_a_whole() -> None:
     assert until(after(credential(), (report(401), 0))) == AUTH_BLOCK_S
     assert until(after(credential(), (report(402), 0))) == BILLING_BLOCK_S

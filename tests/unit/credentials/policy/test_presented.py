@@ -59,7 +59,6 @@ def test_a_routing_key_is_nobodys(rest: str, surface: WireFamily, account: str) 
     assert recognise(Presented(f"rk_{rest}", surface, account)) is None
 
 
-@pytest.mark.spec("CRD-20")
 def test_hashes_are_bound_to_the_tenant_and_to_the_deployment() -> None:
     one = Hasher(b"a" * 32)
     assert one.presented("t1", "s") == one.presented("t1", "s")
