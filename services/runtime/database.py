@@ -279,7 +279,7 @@ def _named_errors(engine: AsyncEngine) -> Iterator[None]:
 def _engine_name(engine: AsyncEngine) -> str:
     if engine.dialect.name == "sqlite":
         return engine.url.database or "in memory"
-    return engine.url.render_as_string(hide_password=True)
+    return engine.url.set(drivername="postgresql").render_as_string(hide_password=True)
 
 
 def _scripts(folder: Path) -> ScriptDirectory:
