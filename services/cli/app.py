@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import output
+from services.cli import output, simulating
 
 app = typer.Typer(
     help="Pointsman: every action to the right model, warm, and through provider faults.",
@@ -22,6 +22,7 @@ keys = typer.Typer(help="Make and end router keys, in the store of the configura
 app.add_typer(migrate, name="migrate")
 app.add_typer(config, name="config")
 app.add_typer(keys, name="keys")
+app.add_typer(simulating.simulate, name="simulate")
 
 ConfigFile = Annotated[
     Path | None,

@@ -1,0 +1,90 @@
+"""Plays parts of the product through simulated sessions."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from services.cli.simulate_planner.campaign import Campaign
+
+simulate = typer.Typer(help="Play parts of the product through simulated sessions.")
+
+LIMITS = (
+    "simulated figures rank rules and predict nobody's bill: capability is one number, bad answers"
+    " do not compound, all models answer at equal length"
+)
+
+
+@simulate.callback()
+def _simulate() -> None:
+    """Play parts of the product through simulated sessions."""
+
+
+@simulate.command("planner")
+def simulate_planner(
+    sessions: Annotated[int, typer.Option(min=10, help="Sessions per seed.")] = 400,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 2,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    risk_price: Annotated[
+        float, typer.Option(min=0.001, help="USD that one bad answer costs.")
+    ] = 0.10,
+    *,
+    sweep: Annotated[
+        bool, typer.Option(help="Also find the worst price of risk and the worst world.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare the planner's rules with each other and with what no planner could beat."""
+    from services.cli.simulate_planner import report
+    from services.cli.simulate_planner.campaign import (
+        AS_SAFE,
+        CORRECTED,
+        Campaign,
+        Result,
+        as_safe,
+        contestants,
+        run,
+    )
+
+    campaign = Campaign(tuple(range(first_seed, first_seed + seeds)), sessions, risk_price)
+    results: dict[str, Result] = {}
+    everyone = contestants(risk_price)
+    for name in _announced(list(everyone)):
+        results |= run(campaign, {name: everyone[name]})
+    results[AS_SAFE] = as_safe(campaign, results[CORRECTED])
+    swept = _swept(campaign) if sweep else []
+    rules = report.contestant_rows(results)
+    goals = report.goal_rows(report.goals(results, swept))
+    if json:
+        output.as_json_text({"rules": rules, "goals": goals, "limits": LIMITS})
+        return
+    output.rows(rules, as_json=False)
+    output.rows(goals, as_json=False)
+    print(LIMITS)
+
+
+def _swept(campaign: Campaign) -> list[tuple[Campaign, float]]:
+    from services.cli.simulate_planner.campaign import ratio_in, sweep
+
+    named = dict(sweep(campaign))
+    return [(named[name], ratio_in(named[name])) for name in _announced(list(named))]
+
+
+def _announced(names: list[str]) -> Iterator[str]:
+    """Yield each name; a bar on a terminal shows how far it is, plain lines elsewhere."""
+    if not sys.stderr.isatty():
+        for number, name in enumerate(names, 1):
+            sys.stderr.write(f"{number}/{len(names)} {name}\n")
+            yield name
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(names, description="playing", console=Console(stderr=True), transient=True)
