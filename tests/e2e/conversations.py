@@ -53,7 +53,7 @@ def script(upstream: FakeUpstream) -> None:
 
 def asks(dialect: WireFamily, model: str, *, streamed: bool) -> Iterator[Ask]:
     """Yield every request of the conversation."""
-    messages = MESSAGES if dialect is WireFamily.ANTHROPIC else CHAT_MESSAGES
+    messages = _MESSAGES_TURNS if dialect is WireFamily.ANTHROPIC else _CHAT_TURNS
     for turn, history in messages.items():
         yield Ask(turn, dialect, body(dialect, model, history, streamed=streamed))
 
@@ -120,13 +120,13 @@ _THANKS: list[Body] = [
     {"role": "user", "content": "Thank you. Anything else?"},
 ]
 
-MESSAGES: Mapping[str, list[Body]] = {
+_MESSAGES_TURNS: Mapping[str, list[Body]] = {
     "first": _OPENING,
     "call": _ASKED,
     "result": _MESSAGES_RESULT,
     "second": [*_MESSAGES_RESULT, *_THANKS],
 }
-CHAT_MESSAGES: Mapping[str, list[Body]] = {
+_CHAT_TURNS: Mapping[str, list[Body]] = {
     "first": _OPENING,
     "call": _ASKED,
     "result": _CHAT_RESULT,

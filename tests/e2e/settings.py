@@ -43,6 +43,7 @@ class Wishes:
     environment: Mapping[str, str] = field(default_factory=dict)
     anthropic_key: str = "key-of-anthropic"
     openai_key: str = "key-of-openai"
+    encryption_key: str = ENCRYPTION_KEY
     log_level: str = "info"
 
 
@@ -84,7 +85,7 @@ api_key = "{wishes.openai_key}"
 
 [services.credentials]
 database = "{databases[1]}"
-encryption_keys = ["{ENCRYPTION_KEY}"]
+encryption_keys = ["{wishes.encryption_key}"]
 {_addresses(ports, "credentials")}{wishes.credentials}
 [services.dispatch]
 {_addresses(ports, "dispatch")}{wishes.dispatch}

@@ -1,0 +1,197 @@
+"""Secrets and prompts show up nowhere: not in logs, answers, metrics, stores or files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import asyncpg
+import httpx
+import orjson
+import pytest
+import pytest_asyncio
+
+from services.domain.vocab import WireFamily
+from tests.e2e.conversations import DIALECTS, PATHS, Body, body
+from tests.e2e.deployments import Deployment
+from tests.e2e.settings import CHAT, MESSAGES, TWIN, Wishes
+from tests.e2e.streams import JSON
+from tests.fakes.upstream import FakeUpstream, Fault, Match
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MARK = "CANARY"
+"""Part of every secret and of every prompt, so that one search finds them all."""
+MARK_HEX = MARK.encode().hex()
+"""How a column of bytes would show it."""
+SECRETS: Mapping[str, str] = {
+    "E2E_PROVIDER": f"{MARK}provider0123456789",
+    "E2E_POOL": f"{MARK}pool0123456789",
+    "E2E_ENCRYPTION": "ca" * 32,
+    "POINTSMAN_ADMIN_TOKEN": f"{MARK}admin0123456789",
+    "POINTSMAN_BOOTSTRAP_KEY": f"rk_{MARK}router0123456789",
+}
+PRESENTED = f"sk-ant-api03-{MARK}presented0123456789"
+LABEL = f"{MARK}label"
+ENCRYPTION = SECRETS["E2E_ENCRYPTION"]
+PROMPT = f"{MARK} prompt of {MARK.lower()}@example.com"
+
+WISHES = Wishes(
+    environment=SECRETS,
+    anthropic_key="${E2E_PROVIDER}",
+    openai_key="",
+    encryption_key="${E2E_ENCRYPTION}",
+    log_level="debug",
+    tables=f"""
+[[credentials]]
+provider = "openai"
+label = "{LABEL}"
+secret = "${{E2E_POOL}}"
+""",
+    dispatch="""
+response_header_timeout_seconds = 0.5
+openai_response_header_timeout_seconds = 0.5
+sse_idle_timeout_seconds = 0.5
+backoff_base_ms = 10
+same_binding_retries = 1
+""",
+)
+
+ECHO = f"wrong key: {SECRETS['E2E_PROVIDER']} or {SECRETS['E2E_POOL']}"
+FAULTS: Mapping[str, Fault] = {
+    "none": Fault(),
+    "thinking": Fault(thinking="hm"),
+    "bad-request": Fault(status=400),
+    "refused-key": Fault(status=401, message=ECHO),
+    "forbidden": Fault(status=403, message=ECHO),
+    "unknown": Fault(status=404),
+    "broken": Fault(status=500, body="<html>no JSON</html>", content_type="text/html"),
+    "no-headers": Fault(delay=5),
+    "dropped": Fault(drop=True),
+    "no-json": Fault(bad_json=True),
+    "empty": Fault(empty=True),
+    "error-first": Fault(error_first=True, message=ECHO),
+    "error-later": Fault(error_after=4, message=ECHO),
+    "cut": Fault(cut_after=4),
+    "silent": Fault(stall_after=4, stall=5),
+    "limited": Fault(status=429, retry_after=30, message=ECHO),
+}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def told(deployment: Deployment, provider: FakeUpstream) -> AsyncIterator[list[str]]:
+    """Give all that clients were told while everything that may happen happened."""
+    provider.clear()
+    shown = [text async for text in _drive(deployment, provider)]
+    keys = {request.key for request in provider.requests}
+    assert keys == {SECRETS["E2E_PROVIDER"], SECRETS["E2E_POOL"], PRESENTED}
+    assert any(MARK in request.body.decode() for request in provider.requests)
+    yield shown
+
+
+async def test_nothing_tells_a_secret_or_a_prompt(
+    deployment: Deployment, told: list[str], module_database: str
+) -> None:
+    assert len(told) > len(FAULTS) * 4
+    assert [text for text in told if _is_told(text)] == []
+    assert [line for line in deployment.output.splitlines() if _is_told(line)] == []
+    assert '"event": "rpc"' in deployment.output
+    assert '"level": "debug"' in deployment.output
+    for metrics in await _metrics(deployment):
+        assert not _is_told(metrics)
+    files = [path for path in deployment.home.rglob("*") if path.is_file()]
+    assert [str(path) for path in files if _is_kept_in(path)] == []
+    if len(deployment.parts) > 1:
+        rows = await _rows(module_database)
+        assert rows
+        assert [row for row in rows if _is_told(row.replace(LABEL, ""))] == []
+
+
+async def _drive(deployment: Deployment, provider: FakeUpstream) -> AsyncIterator[str]:
+    key = SECRETS["POINTSMAN_BOOTSTRAP_KEY"]
+    async with deployment.client(**{"x-router-key": key}) as client:
+        for fault in FAULTS.values():
+            provider.rules.clear()
+            provider.script(fault, times=None)
+            answers = [
+                client.post(PATHS[dialect], content=asked, headers=JSON)
+                for dialect, asked in _bodies()
+            ]
+            for answer in await asyncio.gather(*answers):
+                yield _all_of(answer)
+        provider.rules.clear()
+        for headers in ({"x-api-key": PRESENTED}, {"authorization": f"Bearer {PRESENTED}"}):
+            for status in (200, 401, 429):
+                provider.rules.clear()
+                provider.script(Fault(status=status), times=None, match=Match(key=PRESENTED))
+                asked = orjson.dumps(_spoken(WireFamily.ANTHROPIC, MESSAGES, streamed=False))
+                yield _all_of(
+                    await client.post("/v1/messages", content=asked, headers={**JSON, **headers})
+                )
+        provider.rules.clear()
+        for dialect in DIALECTS:
+            cut = orjson.dumps({"model": MESSAGES, "system": PROMPT})[:-1]
+            yield _all_of(await client.post(PATHS[dialect], content=cut, headers=JSON))
+            wrong = {"x-router-key": "", "x-api-key": f"rk_{MARK}wrong0123456789"}
+            yield _all_of(await client.post(PATHS[dialect], content=b"{}", headers=wrong))
+        yield _all_of(await client.get("/v1/models"))
+        yield _all_of(await client.get("/nowhere"))
+    await asyncio.sleep(0.2)  # reports are handed on and written
+
+
+def _bodies() -> Iterator[tuple[WireFamily, bytes]]:
+    for dialect in DIALECTS:
+        for model, streamed in ((MESSAGES, True), (CHAT, False), (CHAT, True), (TWIN, False)):
+            yield dialect, orjson.dumps(_spoken(dialect, model, streamed=streamed))
+
+
+def _spoken(dialect: WireFamily, model: str, *, streamed: bool) -> Body:
+    spoken = body(dialect, model, [{"role": "user", "content": PROMPT}], streamed=streamed)
+    if dialect is WireFamily.ANTHROPIC:
+        spoken["metadata"] = {"user_id": PROMPT}
+        spoken["system"] = PROMPT
+    else:
+        spoken["user"] = PROMPT
+    return spoken
+
+
+def _all_of(answer: httpx.Response) -> str:
+    return f"{answer.status_code} {answer.headers.multi_items()} {answer.text}"
+
+
+def _is_told(text: str) -> bool:
+    return MARK.lower() in text.lower() or any(word in text for word in (ENCRYPTION, MARK_HEX))
+
+
+def _is_kept_in(path: Path) -> bool:
+    """Tell whether a file holds a secret or a prompt; a label of a credential is neither."""
+    raw = path.read_bytes().replace(LABEL.encode(), b"")
+    return any(word.encode() in raw for word in (MARK, MARK.lower(), ENCRYPTION))
+
+
+async def _metrics(deployment: Deployment) -> Sequence[str]:
+    found = []
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for part in deployment.parts:
+            serving = await deployment.process(part).wait_for_event("serving")
+            address = f"http://127.0.0.1:{serving.fields['ops_port']}/metrics"
+            found.append((await client.get(address)).text)
+    return found
+
+
+async def _rows(url: str) -> Sequence[str]:
+    """Return every row of every table of ours, as text."""
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        tables = await connection.fetch(
+            "SELECT format('%I.%I', table_schema, table_name) AS name FROM"
+            " information_schema.tables WHERE table_schema IN ('gateway', 'credentials')"
+        )
+        return [
+            str(row[0])
+            for table in tables
+            for row in await connection.fetch(f"SELECT t::text FROM {table['name']} t")  # noqa: S608 - names come from the catalog
+        ]
+    finally:
+        await connection.close()
