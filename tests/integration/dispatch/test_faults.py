@@ -6,12 +6,17 @@ import asyncio
 import contextlib
 import gzip
 import time
-from dataclasses import replace
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 
 import pytest
 
 from services.dispatch.model.enums import AttemptOutcome, EndKind, UsageSource
 from services.dispatch.model.limits import WatchLimits
+from services.dispatch.model.outcome import Tail
+from services.dispatch.model.plan import HeaderPairs
+from services.dispatch.ports import UpstreamRequest
+from services.dispatch.server.walk import Walk
 from services.domain.vocab import FailureClass, WireFamily
 from tests.fakes.upstream import Ending, Fault
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, QUICK, SHORT, standing, throttled
@@ -140,6 +145,42 @@ async def test_a_connection_left_open_after_the_end_is_not_waited_for() -> None:
         answer = await stand.run(stand.order(family=CHAT))
         assert time.monotonic() - began_s < 2
         assert answer.tail.record.outcome is AttemptOutcome.SERVED
+
+
+async def test_an_answer_that_came_at_once_is_not_waited_for_either() -> None:
+    async with standing(CHAT) as stand:
+        whole = (await stand.run(stand.order(family=CHAT))).chunks
+        stage = replace(stand.stage(), upstream=OpenEnd(whole))
+        limits = dict.fromkeys(WireFamily, WatchLimits(linger_s=0.1))
+        walk = Walk(
+            replace(stage, limits=limits),
+            stand.order(family=CHAT),
+            jitter=lambda: 0.0,
+            time_left_s=lambda: None,
+        )
+        async with asyncio.timeout(2):
+            parts = [part async for part in walk.parts()]
+        assert isinstance(parts[-1], Tail)
+        assert parts[-1].broken is None
+
+
+@dataclass
+class OpenEnd:
+    """A provider that sends a stream at once and never closes."""
+
+    body: bytes
+    http_status: int = 200
+    headers: HeaderPairs = (("content-type", "text/event-stream"),)
+
+    async def open(self, _: UpstreamRequest) -> OpenEnd:
+        return self
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        yield self.body
+        await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        return
 
 
 @pytest.mark.spec("DSP-126")

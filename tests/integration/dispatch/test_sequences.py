@@ -9,6 +9,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from services.dispatch.model.access import CredentialDenied
 from services.dispatch.model.enums import AttemptCause, AttemptOutcome, EndKind, WalkEnd, WalkStep
 from services.dispatch.model.outcome import Head
 from services.dispatch.model.plan import Budget
@@ -132,6 +133,33 @@ async def test_rotations_do_not_count_as_attempts() -> None:
         stand.providers["p1"][0].script(Fault(status=401), times=7)
         answer = await stand.run(stand.order())
         assert answer.tail.attempt_count == 8
+
+
+async def test_after_rotations_the_whole_attempt_budget_is_left() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.budget = replace(stand.budget, max_attempts=2)
+        stand.credentials.keys = {"p1": ["key-a", "key-b"]}
+        stand.providers["p1"][0].script(Fault(status=401))
+        stand.providers["p1"][0].script(Fault(status=503))
+        answer = await stand.run(stand.order())
+        assert [row.step for row in answer.missed] == [WalkStep.ROTATE, WalkStep.RETRY]
+        assert answer.tail.record.outcome is AttemptOutcome.SERVED
+
+
+async def test_an_upstreams_own_error_is_shown_rather_than_a_lack_of_credentials() -> None:
+    async with standing(ANTHROPIC, ANTHROPIC) as stand:
+        stand.credentials.denials = {
+            "p2": CredentialDenied(FailureClass.CREDENTIALS_COOLING, "cooling", retry_after_s=4)
+        }
+        stand.providers["p1"][0].script(Fault(status=500, message="broken"), times=ALWAYS)
+        failed = (await stand.run(stand.order())).unserved
+        assert failed.fault.failure_class is FailureClass.UPSTREAM_STATUS
+        assert failed.rendered_number == 1
+        assert [row.outcome for row in failed.records] == [
+            AttemptOutcome.FAILED,
+            AttemptOutcome.SKIPPED,
+        ]
+        assert failed.retry_after_s == 4
 
 
 @pytest.mark.spec("DSP-36")
