@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from services.credentials.model import MarkKind, Origin, SystemState
+from services.credentials.model import Credential, MarkKind, Origin, SystemState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from services.credentials.model import Credential, CredentialSpec, Mark, Record, Secrets
+    from services.credentials.model import CredentialSpec, Mark, Record, Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,13 @@ def reconcile(
     declared: Sequence[Declared],
     records: Iterable[Record],
     digest: Callable[[str], str],
-    make: Callable[[str, Declared], Credential],
     now_unix_s: float,
 ) -> Reconciliation:
     """Return how the store must change to hold exactly what is declared.
 
     What configuration did not change since it was last read stays as it is stored: a token that
     was refreshed since, or a switch that an operator set, is not undone by reading the same file
-    again. Identity and marks outlive every edit. ``digest`` is keyed; ``make`` makes new ones.
+    again. Identity and marks outlive every edit. ``digest`` is keyed.
     """
     existing = {record.credential.id: record for record in records}
     wanted = dict(zip(identities(declared), declared, strict=True))
@@ -80,7 +79,9 @@ def reconcile(
         spec_digest, secret_digest = digest(repr_of(one.spec)), digest(secret_text(one.secrets))
         record = existing.get(identity)
         if record is None:
-            fresh = make(identity, one)
+            fresh = Credential(
+                identity, one.spec, one.origin, create_unix_s=now_unix_s, update_unix_s=now_unix_s
+            )
             changes.append(Change(fresh, one.secrets, spec_digest, secret_digest, is_new=True))
             continue
         is_edited = record.spec_digest != spec_digest

@@ -223,9 +223,7 @@ class Vault:
         """Bring the declared pool into the store; when another replica is faster, look again."""
         for _ in range(MAX_TRIES):
             now = self._clock.now_unix_s()
-            plan = declared.reconcile(
-                wanted, self._records.values(), self.hasher.declared, self._fresh, now
-            )
+            plan = declared.reconcile(wanted, self._records.values(), self.hasher.declared, now)
             if not (plan.changes or plan.removed):
                 return
             is_done = await self._apply(plan, now)
@@ -269,12 +267,6 @@ class Vault:
         opened, secrets = self._sealer.open(record, self.hasher)
         self._secrets[opened.credential.id] = secrets
         return opened
-
-    def _fresh(self, identity: str, one: Declared) -> Credential:
-        now = self._clock.now_unix_s()
-        return Credential(
-            id=identity, spec=one.spec, origin=one.origin, create_unix_s=now, update_unix_s=now
-        )
 
     async def _adopt(self, record: Record, revision: int, secrets: Secrets) -> Credential:
         credential = record.credential

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from services.credentials.model import (
-    Credential,
     CredentialSpec,
     Mark,
     MarkKind,
@@ -42,7 +41,6 @@ def plan(wanted: list[Declared], records: list[Record]) -> Reconciliation:
         wanted,
         records,
         lambda text: f"digest of {text}",
-        lambda identity, one: Credential(identity, one.spec, one.origin),
         NOW,
     )
 
