@@ -51,10 +51,6 @@ class Expiring(Generic[V]):
         if len(self._entries) > self._most:
             self._entries.popitem(last=False)
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._entries.clear()
-
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -86,11 +82,6 @@ class KeyRing:
         if denial is not None:
             raise key_refused(denial)
         return key
-
-    def forget(self) -> None:
-        """Forget every verdict: keys changed."""
-        self._live.clear()
-        self._refused.clear()
 
     async def _looked_up(self, digest: str) -> RouterKey | None:
         try:

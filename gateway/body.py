@@ -47,7 +47,7 @@ async def read_body(
             raise too_large(limit)
         pieces.append(piece)
     if inflater is not None and not inflater.is_complete():
-        raise WireError("", "the compressed body is cut off")
+        raise WireError("", "the compressed body is cut off, or something follows it")
     body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     return body.removeprefix(_BOM)
 
@@ -97,7 +97,8 @@ class _Zlib:
         return bytes(out)
 
     def is_complete(self) -> bool:
-        return self._inflate is not None and self._inflate.eof
+        inflate = self._inflate
+        return inflate is not None and inflate.eof and not inflate.unused_data
 
     def _window_bits(self, data: bytes) -> int:
         if self._is_gzip:

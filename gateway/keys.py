@@ -17,7 +17,6 @@ BODY_CHARS = 24
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 PREFIXES = {Scope.ROUTING: "rk_", Scope.ANALYTICS_READ: "ra_"}
 MAX_TOKEN_CHARS = 256
-MAX_GRACE_S = 86_400
 MIN_SHOWN_CHARS = 24
 """Shortest token of which anything is shown."""
 

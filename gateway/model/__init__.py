@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gateway.model.action import (
-    DEPLOYMENT,
     Action,
     ActionId,
     Caller,
@@ -41,7 +40,6 @@ from gateway.model.eligibility import (
 )
 
 __all__ = [
-    "DEPLOYMENT",
     "Action",
     "ActionId",
     "AttemptFailed",

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 ActionId = NewType("ActionId", str)
 InstallationId = NewType("InstallationId", str)
 
-DEPLOYMENT = InstallationId("")
-"""Owner of provider keys and of pool credentials that name no installation."""
-
 
 class ClientGoneError(Exception):
     """The client does not read its answer any more."""
