@@ -1,6 +1,6 @@
 """Other gateways as targets, each in an environment of its own below `.bench/peers`.
 
-`python -m tests.bench.peers install` makes those environments.
+`python -m tests.bench.peers` makes those environments.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def _portkey_entrance(vendor: str, provider_port: int) -> Entrance:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["install"]:
-        raise SystemExit("usage: python -m tests.bench.peers install")
+    if sys.argv[1:] not in ([], ["install"]):
+        raise SystemExit("usage: python -m tests.bench.peers [install]")
     try:
         install()
     except (BenchError, subprocess.CalledProcessError) as error:
