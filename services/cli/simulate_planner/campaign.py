@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BOUND, ANY_MODEL = "clairvoyant (pin or pick)", "clairvoyant (any model)"
 VALUE, CORRECTED, LEGACY = "value", "corrected", "legacy"
+SUMMARIES = "value, kept summaries"
 AS_SAFE = "value, as safe as corrected"
 FOLLOW, NEVER = "follow the scorer", "never switch"
 BASE_RISK_PRICE_USD = 0.10
@@ -99,6 +100,7 @@ def contestants(risk_price_usd: float) -> dict[str, Contestant]:
         "value, prefix as a share": replace(planned(risk_price_usd), is_prefix_counted=False),
         "value, leftovers ignored": replace(planned(risk_price_usd), is_leftover_used=False),
         "value, no risks": replace(planned(risk_price_usd), has_risks=False),
+        SUMMARIES: replace(planned(risk_price_usd), has_summaries=True),
         CORRECTED: Planned(Rules(Economics.CORRECTED), is_prefix_counted=False),
         LEGACY: Planned(Rules(Economics.LEGACY)),
         FOLLOW: Follow(),

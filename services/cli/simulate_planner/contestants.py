@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.cli.simulate_planner.history import History, summary_usd
 from services.cli.simulate_planner.play import Choice
 from services.domain.risk import running_mean
 from services.planner.model.decision import Verdict
@@ -18,6 +19,7 @@ from services.planner.model.question import (
     Pin,
     PriceRow,
     Question,
+    SummaryOffer,
 )
 from services.planner.model.rules import Rules
 from services.planner.policy.decision import decide
@@ -73,6 +75,8 @@ class Planned:
     is_leftover_used: bool = True
     has_risks: bool = True
     """Whether the scorer gives risks; else tiers stand in."""
+    has_summaries: bool = False
+    """Whether a summary is on offer for a switch."""
 
     def begin(self, stage: Stage) -> Chooser:
         """Return the chooser of one session."""
@@ -95,6 +99,8 @@ class _Planner:
             for name, model in zip(self._names, stage.models, strict=True)
         ]
         self._no_risks: Sequence[float | None] = (None,) * len(stage.models)
+        self._history = History(stage.session)
+        self._last = stage.session.sizes[0]
         self._pin = -1
         self._means: list[float | None] = [None] * len(stage.models)
         self._cached = [0.0] * len(stage.models)
@@ -108,30 +114,43 @@ class _Planner:
             self._serve(pick, t)
             return Choice(pick)
         question = self._question(t, pick)
-        chosen = self._pin
-        if pick != self._pin and decide(question, self._kind.rules).verdict is Verdict.SWITCH:
-            chosen = pick
-        believed = self._believed_usd(question, chosen)
+        chosen, is_summarised = self._verdict(question, pick)
+        believed = None if is_summarised else self._believed_usd(question, chosen)
+        if is_summarised:
+            self._history.shorten(t)
+            self._cached = [0.0] * len(self._cached)
         self._serve(chosen, t)
-        return Choice(chosen, believed)
+        return Choice(chosen, believed, is_summarised)
+
+    def _verdict(self, question: Question, pick: int) -> tuple[int, bool]:
+        """Return the model to serve and whether a summary goes with it."""
+        if pick == self._pin:
+            return pick, False
+        decision = decide(question, self._kind.rules)
+        if decision.verdict is not Verdict.SWITCH:
+            return self._pin, False
+        sums = decision.value_sum
+        return pick, sums is not None and sums.is_summary_chosen
 
     def _observe(self, t: int) -> None:
         risks = self._stage.session.seen_risk[t]
         means = zip(self._means, risks, strict=True)
         self._means = [running_mean(mean, risk, t) for mean, risk in means]
+        self._history.advance(t)
         if self._stage.session.is_trimmed[t]:
             self._cached = [0.0] * len(self._cached)
 
     def _serve(self, model: int, t: int) -> None:
         session = self._stage.session
         self._pin = model
-        self._cached[model] = session.sizes[t].cacheable
+        self._last = self._history.size(t)
+        self._cached[model] = self._last.cacheable
         self._used_s[model] = session.time_s[t]
 
     def _question(self, t: int, pick: int) -> Question:
         session, pin, models = self._stage.session, self._pin, self._stage.models
         is_cold = self._stage.is_cold_event(t, models[pin].ttl_s)
-        tokens = round(session.sizes[t].tokens)
+        tokens = round(self._history.size(t).tokens)
         risks: Sequence[float | None] = (
             session.seen_risk[t] if self._kind.has_risks else self._no_risks
         )
@@ -159,13 +178,20 @@ class _Planner:
                 for side in (pin, pick)
                 if models[side].is_coverable and session.factor[t] < 1.0
             },
+            summary=self._offer(t, tokens),
         )
+
+    def _offer(self, t: int, tokens: int) -> SummaryOffer | None:
+        if not self._kind.has_summaries:
+            return None
+        cost_usd = summary_usd(self._stage.models, tokens)
+        return SummaryOffer(round(self._history.shortened_tokens(t)), cost_usd)
 
     def _prefix(self, t: int, tokens: int) -> int:
         """Return the prompt's part that the pin's cache should hold; a cut history leaves none."""
         if self._stage.session.is_trimmed[t]:
             return 0
-        last = self._stage.session.sizes[t - 1]
+        last = self._last
         if self._kind.is_prefix_counted:
             return min(int(last.cacheable), tokens)
         return int(last.cacheable / last.tokens * tokens)

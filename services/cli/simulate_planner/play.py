@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
+from services.cli.simulate_planner.history import History, summary_usd
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,6 +27,10 @@ class Stage:
     picks: Sequence[int]
     risk_price_usd: float
 
+    def factor(self, model: int, t: int) -> float:
+        """Return the factor on the model's prices at action ``t``."""
+        return self.session.factor[t] if self.models[model].is_coverable else 1.0
+
     def is_cold_event(self, t: int, ttl_s: float) -> bool:
         """Return whether a cache that was used by the action before is of no use at ``t``."""
         time_s = self.session.time_s
@@ -37,6 +43,8 @@ class Choice:
 
     model: int
     believed_usd: float | None = None
+    is_summarised: bool = False
+    """Whether a summary of the history is written first and sent in its place."""
 
 
 class Chooser(Protocol):
@@ -65,6 +73,7 @@ class Account:
     switches: int = 0
     ping_pongs: int = 0
     mid_loop_switches: int = 0
+    summaries: int = 0
     believed_usd: float = 0.0
     believed_bill_usd: float = 0.0
     """The bill of the actions that there was a belief about."""
@@ -85,36 +94,44 @@ def play(
     """Return the account of each session."""
     models = world.config.models
     return [
-        _play(Stage(session, models, chosen, risk_price_usd), contestant)
+        _play(Stage(session, models, chosen, risk_price_usd), contestant, world.config.summary_risk)
         for session, chosen in zip(world.sessions, picks, strict=True)
     ]
 
 
-def _play(stage: Stage, contestant: Contestant) -> Account:
-    session, models = stage.session, stage.models
+def _play(stage: Stage, contestant: Contestant, summary_risk: float) -> Account:
+    session, models, history = stage.session, stage.models, History(stage.session)
     chooser, caches, steps = contestant.begin(stage), Caches(stage), Steps(stage)
     cost = under_served = believed = believed_bill = 0.0
+    summaries = 0
     for t in range(len(session)):
+        history.advance(t)
         caches.advance(t)
         choice = chooser.choose(t)
-        factor = session.factor[t] if models[choice.model].is_coverable else 1.0
-        held = caches.held(choice.model, t)
-        bill = models[choice.model].bill_usd(session.sizes[t], held, factor)
-        caches.use(choice.model, t)
+        if choice.is_summarised:
+            cost += summary_usd(models, history.size(t).tokens)
+            history.shorten(t)
+            caches.cut()
+            summaries += 1
+        size, factor = history.size(t), stage.factor(choice.model, t)
+        bill = models[choice.model].bill_usd(size, caches.held(choice.model, t), factor)
+        caches.use(choice.model, t, size.cacheable)
         steps.take(choice.model, t)
         cost += bill
-        under_served += session.risk[t][choice.model]
+        missing = summary_risk if history.is_risky(t) else 0.0
+        under_served += min(1.0, session.risk[t][choice.model] + missing)
         if choice.believed_usd is not None:
             believed += choice.believed_usd
             believed_bill += bill
     return Account(
-        cost,
-        under_served,
-        steps.switches,
-        steps.ping_pongs,
-        steps.mid_loop,
-        believed,
-        believed_bill,
+        cost_usd=cost,
+        under_served=under_served,
+        switches=steps.switches,
+        ping_pongs=steps.ping_pongs,
+        mid_loop_switches=steps.mid_loop,
+        summaries=summaries,
+        believed_usd=believed,
+        believed_bill_usd=believed_bill,
     )
 
 
@@ -130,18 +147,22 @@ class Caches:
     def advance(self, t: int) -> None:
         """Begin action ``t``: a cut history leaves only system and tools in the caches."""
         if self._session.is_trimmed[t]:
-            self._held = [min(held, self._session.system) for held in self._held]
+            self.cut()
+
+    def cut(self) -> None:
+        """Replace the history: what follows system and tools is of no use any more."""
+        self._held = [min(held, self._session.system) for held in self._held]
 
     def held(self, model: int, t: int) -> float:
         """Return the tokens that the model would read from its cache now."""
         age_s = self._session.time_s[t] - self._used_s[model]
         return self._held[model] if age_s < self._models[model].ttl_s else 0.0
 
-    def use(self, model: int, t: int) -> None:
+    def use(self, model: int, t: int, cacheable: float) -> None:
         """Serve action ``t``; the model that is left may lose its cache."""
         if self._current not in (None, model) and not self._session.survives[t]:
             self._held[self._current or 0] = 0.0
-        self._held[model] = self._session.sizes[t].cacheable
+        self._held[model] = cacheable
         self._used_s[model] = self._session.time_s[t]
         self._current = model
 

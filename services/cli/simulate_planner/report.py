@@ -11,6 +11,7 @@ from services.cli.simulate_planner.campaign import (
     BOUND,
     CORRECTED,
     NOISY_WORLD,
+    SUMMARIES,
     VALUE,
 )
 from services.cli.simulate_planner.world import WorldConfig
@@ -55,6 +56,7 @@ def _row(name: str, result: Result, bound: Result) -> Row:
         "switches": round(account.switches / count, 2),
         "ping_pongs": round(account.ping_pongs / count, 2),
         "in_tool_loops": round(account.mid_loop_switches / count, 2),
+        "summaries": round(account.summaries / count, 2),
     }
 
 
@@ -71,6 +73,7 @@ def goals(results: Mapping[str, Result], swept: Sequence[tuple[Campaign, float]]
         Goal("switches per session", account.switches / count, 2.5, 2.0),
         Goal("ping-pongs per session", account.ping_pongs / count, 0.7, 0.3),
         Goal("believed against billed", abs(believed - 1), 0.05, 0.01),
+        Goal("ratio with kept summaries", results[SUMMARIES].ratio(results[BOUND]), 1.05, 1.00),
     ]
     return found + _worst_goals(swept) if swept else found
 

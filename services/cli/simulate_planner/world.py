@@ -61,6 +61,8 @@ class WorldConfig:
     exhausts: float = 0.2
     leftover: float = 1.0
     """Chance that a model that was left keeps its cache until its lifetime ends."""
+    summary_risk: float = 0.10
+    """What a summary adds to the chance of a bad answer for the next actions."""
     models: tuple[SimModel, ...] = MODELS
 
 

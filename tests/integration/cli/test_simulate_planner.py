@@ -17,6 +17,7 @@ from services.cli.simulate_planner.campaign import (
     FOLLOW,
     LEGACY,
     NEVER,
+    SUMMARIES,
     VALUE,
     Campaign,
     contestants,
@@ -46,11 +47,13 @@ class Path:
 
 def test_the_rules_rank_as_measured() -> None:
     everyone = contestants(RISK_PRICE)
-    names = (VALUE, CORRECTED, LEGACY, FOLLOW, NEVER)
+    names = (VALUE, SUMMARIES, CORRECTED, LEGACY, FOLLOW, NEVER)
     results = run(Campaign(sessions=300), {name: everyone[name] for name in names})
     total = {name: result.total_usd for name, result in results.items()}
     assert total[VALUE] < total[CORRECTED] <= total[LEGACY]
     assert total[LEGACY] < min(total[FOLLOW], total[NEVER])
+    assert total[SUMMARIES] < total[VALUE]
+    assert results[SUMMARIES].sum.summaries > 0
     believed = results[VALUE].sum
     assert believed.believed_usd == pytest.approx(believed.believed_bill_usd, rel=0.05)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from services.cli.simulate_planner.campaign import Result
 from services.cli.simulate_planner.contestants import Fixed, list_price
+from services.cli.simulate_planner.history import History, summary_usd
 from services.cli.simulate_planner.play import Account, Caches, Choice, Stage, Steps
 from services.cli.simulate_planner.prices import MODELS, ActionSize, SimModel
 from services.cli.simulate_planner.report import Goal
@@ -71,15 +72,37 @@ def test_what_the_planner_reckons_is_what_is_billed_when_it_knows_the_cache(
 def test_caches_die_at_their_lifetime_shrink_when_cut_and_may_be_lost_when_left() -> None:
     played = stage([0, 299, 1, 300], trims=(2,), lost=(2,))
     caches = Caches(played)
-    caches.use(0, 0)
+    caches.use(0, 0, 8_000)
     caches.advance(1)
     assert caches.held(0, 1) == 8_000
-    caches.use(0, 1)
+    caches.use(0, 1, 8_000)
     caches.advance(2)
     assert caches.held(0, 2) == 3_000
-    caches.use(1, 2)
+    caches.use(1, 2, 8_000)
     caches.advance(3)
     assert (caches.held(0, 3), caches.held(1, 3)) == (0, 0)
+
+
+def test_a_summary_stands_in_for_the_history_until_the_client_cuts_it() -> None:
+    played = stage([0, 1, 1, 1], trims=(3,))
+    history = History(played.session)
+    history.advance(1)
+    assert history.size(1) == SIZE
+    assert not history.is_risky(1)
+    history.shorten(1)
+    system = 3_000 * 10_000 / 8_000
+    assert history.size(1).tokens == pytest.approx(system + 800)
+    assert history.size(1).cacheable == pytest.approx(0.8 * (system + 800))
+    history.advance(2)
+    assert history.size(2).tokens == pytest.approx(system + 800)
+    assert history.is_risky(10)
+    assert not history.is_risky(11)
+    history.advance(3)
+    assert history.size(3) == SIZE
+
+
+def test_a_summary_costs_one_call_of_a_middle_model() -> None:
+    assert summary_usd(MODELS, 150_000) == pytest.approx(0.154)
 
 
 def counted(played: Stage, models: list[int]) -> tuple[int, int, int]:
