@@ -65,8 +65,10 @@ def simulate_planner(
     if json:
         output.as_json_text({"rules": rules, "goals": goals, "limits": LIMITS})
         return
-    output.rows(rules, as_json=False)
-    output.rows(goals, as_json=False)
+    for table in (rules, goals):
+        if not sys.stdout.isatty():
+            print("\t".join(table[0]))
+        output.rows(table, as_json=False)
     print(LIMITS)
 
 
