@@ -12,7 +12,7 @@ from pointsman.credentials.v1 import credentials_pb2, credentials_pb2_grpc
 
 from gateway.codec import answers, requests
 from gateway.model import EligibilityAnswer
-from services.domain.errors import PeerError
+from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import CredentialKind
 from services.runtime import status
 from services.runtime.log import get_logger
@@ -143,7 +143,11 @@ class CredentialsClient:
     async def eligibility(
         self, installation_id: InstallationId, presented: Sequence[Presented]
     ) -> EligibilityAnswer:
-        """Return what can serve; asks only when nothing fresh is kept or a secret was brought."""
+        """Return what can serve; asks only when nothing fresh is kept or a secret was brought.
+
+        Raises:
+            RouterError: credentials refuses, or does not answer about a secret that was brought.
+        """
         if not presented:
             kept = self._book.fresh(installation_id)
             if kept is not None:
@@ -158,6 +162,8 @@ class CredentialsClient:
             fault = status.error_of(error)
             if not isinstance(fault, PeerError):
                 raise fault from None
+            if presented:
+                raise _unrecognised() from None
             return EligibilityAnswer(self._book.held(installation_id))
         fresh = answers.snapshot_of(answer.snapshot) if answer.HasField("snapshot") else None
         snapshot = self._book.answered(installation_id, fresh)
@@ -223,6 +229,15 @@ class CredentialsClient:
         if self.is_watching:
             _log.warning("credentials_watch_lost", code=code)
         self.is_watching = False
+
+
+def _unrecognised() -> RouterError:
+    """Return the refusal of a brought credential that nobody could look at.
+
+    Going on without it would let the operator pay for a caller who brought a credential.
+    """
+    message = "the credential brought with this request cannot be checked now; try again"
+    return RouterError(Reason.STORE_UNAVAILABLE, message, retry_after_s=1.0)
 
 
 def _select_timeout_s(record: EligibilityRecord) -> float:

@@ -249,10 +249,18 @@ async def test_credentials_that_are_away_leave_the_last_snapshot_or_none(
     servicer.fault = None
     await client.eligibility(INSTALLATION, ())
     servicer.fault = RouterError(Reason.STORE_UNAVAILABLE, "down")
-    brought = (Presented("known", WireFamily.ANTHROPIC),)
-    answer = await client.eligibility(INSTALLATION, brought)
-    assert answer.snapshot is not None
-    assert answer.presented == ()
+    assert (await client.eligibility(INSTALLATION, ())).snapshot is not None
+
+
+async def test_a_brought_credential_that_cannot_be_checked_is_refused_and_nobody_else_pays(
+    client: CredentialsClient, servicer: Credentials
+) -> None:
+    await client.eligibility(INSTALLATION, ())
+    servicer.fault = RouterError(Reason.STORE_UNAVAILABLE, "down")
+    with pytest.raises(RouterError) as refusal:
+        await client.eligibility(INSTALLATION, (Presented("known", WireFamily.ANTHROPIC),))
+    assert refusal.value.reason is Reason.STORE_UNAVAILABLE
+    assert refusal.value.retry_after_s == 1.0
 
 
 async def test_a_selection_carries_action_bindings_and_record(
