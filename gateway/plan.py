@@ -102,6 +102,13 @@ def _nothing_serves(model: Model, record: EligibilityRecord) -> RouterError:
             " add aliases to the key",
             metadata=facts,
         )
+    if layer is Layer.ENDPOINT_REFUSED:
+        return RouterError(
+            Reason.NO_ELIGIBLE_PROVIDER,
+            f"every endpoint at hand said that it has no model {model.id}: correct the alias of"
+            " its key, or ask for another model",
+            metadata=facts,
+        )
     if layer in (Layer.OPERATOR, Layer.PROVIDER_EXCLUDED):
         return _excluded(model, record, providers, facts)
     return RouterError(

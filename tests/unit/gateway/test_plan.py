@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.eligibility import freeze
-from gateway.model import PresentedIdentity
+from gateway.model import PresentedIdentity, ProviderState, Snapshot
 from gateway.plan import planned_bindings, requested_model
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind
@@ -84,6 +84,14 @@ def test_an_unknown_name_says_what_is_near() -> None:
             policy(excluded_providers=frozenset({"p1", "p2"})),
             Reason.NO_ELIGIBLE_PROVIDER,
             "excluded_providers",
+        ),
+        (
+            question(
+                snapshot=Snapshot("v", (ProviderState("p1"),), refused=(("p1", "large"),)),
+            ),
+            policy(),
+            Reason.NO_ELIGIBLE_PROVIDER,
+            "correct the alias",
         ),
     ],
 )
