@@ -95,7 +95,8 @@ def next_marks(credential: Credential, report: Report, now_unix_s: float) -> tup
             return _with(before, _block(before, MarkKind.AUTH, AUTH_BLOCK_S, now_unix_s))
         case Effect.UNPAID:
             return _with(before, _block(before, MarkKind.BILLING, BILLING_BLOCK_S, now_unix_s))
-        case Effect.NO_SUCH_MODEL:
+        case Effect.NO_SUCH_MODEL if credential.spec.kind is CredentialKind.GATEWAY:
+            # Vendors are never remembered: what they do not know now they may know at once.
             block = _block(before, MarkKind.UNSUPPORTED, MODEL_NOT_FOUND_S, now_unix_s)
             return _with(before, replace(block, model_id=canonical_model(report.model_id)))
         case _:

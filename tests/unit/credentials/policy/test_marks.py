@@ -86,6 +86,13 @@ def test_applying_a_report_twice_changes_nothing_more(status: int, level: int) -
     assert after(once, (report(status), 0)) == once
 
 
+def test_only_a_gateway_key_is_remembered_not_to_know_a_model() -> None:
+    unknown = report(404, is_model_not_found=True)
+    assert after(credential(), (unknown, 0)).marks == ()
+    (mark,) = after(credential(kind=CredentialKind.GATEWAY), (unknown, 0)).marks
+    assert (mark.kind, mark.model_id) == (MarkKind.UNSUPPORTED, "m")
+
+
 @pytest.mark.spec("CRD-66")
 def test_a_throttle_without_a_hint_climbs_a_ladder_of_its_model() -> None:
     start = credential()
