@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import pytest
 import structlog
@@ -87,3 +88,47 @@ def test_lines_below_the_threshold_are_not_written(capsys: pytest.CaptureFixture
     log.get_logger("dispatch").info("attempt")
     structlog.reset_defaults()
     assert capsys.readouterr().out == ""
+
+
+FRAGMENTS = (
+    *("sk-", "SK-", "rk_", "ra_", "rm_", "AIza", "aiza", "xai-", "eyJ", "Bearer ", "bEARER\t"),
+    *("bearer\\n", "?key=", "&KEY=", "?token=", "&api_key=", "access_token=", "https://u:p@h"),
+    *("://", "@", ":", "?", "&", "=", " ", "\\n", "\\", '"', "\u212aey=", "\u017f", "\u0130"),
+    *("a1B2c3D4e5F6g7H8i9J0k", "abcdefgh.ijkl.mnop", "."),
+)
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=6), max_size=12).map("".join))
+def test_no_text_that_the_pattern_would_mask_passes_the_quick_look(text: str) -> None:
+    slow = log._KEY_SHAPED.sub(lambda match: f"{match[1] or ''}{log.MASK}", text)
+    assert log.masked(text) == slow
+
+
+def test_each_alternative_needs_one_of_the_quick_marks() -> None:
+    for text in (*KEYS, "Bearer abcdefgh", "a?\u212aEY=x", "&toKen=x", "?api_key=x", "x://a:b@c"):
+        assert log.MASK in log.masked(text), text
+
+
+@pytest.mark.parametrize("escaped", [r"\n", r"\t", r"\r"])
+def test_a_key_after_an_escaped_blank_is_masked(escaped: str) -> None:
+    assert KEYS[0] not in log.masked(f"first line{escaped}{KEYS[0]}")
+    assert "abcdefghijkl" not in log.masked(f"x{escaped}Bearer{escaped}abcdefghijkl")
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """Hides a field from its text."""
+
+    shown: int
+    hidden: str = field(repr=False)
+
+
+def test_values_are_written_as_their_texts_and_odd_ones_too(
+    printed: pytest.CaptureFixture[str],
+) -> None:
+    log.get_logger("dispatch").info(
+        "odd", value=Hiding(1, "swordfish"), big=2**70, lone="\ud800", name="é", keys={1: 2}
+    )
+    line = json.loads(printed.readouterr().out)
+    assert "Hiding(shown=1)" in line["value"]
+    assert (line["big"], line["lone"], line["name"]) == (2**70, "\ud800", "é")
