@@ -31,6 +31,24 @@ class CatalogError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class LongContextPrice:
+    """Rates of a whole request once its prompt has more than ``above_tokens``."""
+
+    above_tokens: int
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+
+
+@dataclass(frozen=True, slots=True)
+class FastPrice:
+    """Rates of the fast tier; a read multiplier of None is that of the plain price."""
+
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+    cache_read_multiplier: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Price:
     """List price of one binding in USD per million tokens; a multiplier of None is not known."""
 
@@ -39,6 +57,8 @@ class Price:
     cache_read_multiplier: float | None = None
     cache_write_multiplier: float | None = None
     cache_write_1h_multiplier: float | None = None
+    long_context: LongContextPrice | None = None
+    fast: FastPrice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +193,9 @@ _BINDING_KEYS = frozenset(
 )
 
 
+_LONG_CONTEXT_KEYS = frozenset(["above_tokens", "input_usd_per_mtok", "output_usd_per_mtok"])
+
+
 def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
     """Return the catalog of ``documents``; a later entry of the same id replaces the earlier.
 
@@ -203,8 +226,10 @@ def _model(entry: Mapping[str, object]) -> Model:
     rows = _tables(entry.get("bindings", []), f"{where}: bindings")
     if not rows:
         raise CatalogError(f"{where}: needs at least one [[models.bindings]] table")
+    long_context = _long_context(entry, where)
     bindings = tuple(
-        _binding(row, model_id, index, window, max_output) for index, row in enumerate(rows)
+        _binding(row, model_id, index, window, max_output, long_context)
+        for index, row in enumerate(rows)
     )
     return Model(
         id=model_id,
@@ -222,7 +247,12 @@ def _model(entry: Mapping[str, object]) -> Model:
 
 
 def _binding(
-    row: Mapping[str, object], model_id: str, index: int, window: int, max_output: int | None
+    row: Mapping[str, object],
+    model_id: str,
+    index: int,
+    window: int,
+    max_output: int | None,
+    long_context: LongContextPrice | None,
 ) -> Binding:
     where = f"model {model_id!r}, binding {index}"
     _refuse_unknown(row, _BINDING_KEYS, where)
@@ -232,6 +262,8 @@ def _binding(
         cache_read_multiplier=_ratio(row, "cache_read_multiplier", where),
         cache_write_multiplier=_ratio(row, "cache_write_multiplier", where),
         cache_write_1h_multiplier=_ratio(row, "cache_write_1h_multiplier", where),
+        long_context=long_context,
+        fast=_fast_price(row, where),
     )
     return Binding(
         model_id=model_id,
@@ -241,6 +273,32 @@ def _binding(
         price=price,
         context_window_tokens=_whole(row, "context_window", where) or window,
         max_output_tokens=_whole(row, "max_output_tokens", where) or max_output,
+    )
+
+
+def _long_context(entry: Mapping[str, object], where: str) -> LongContextPrice | None:
+    if "long_context_price" not in entry:
+        return None
+    where = f"{where}: long_context_price"
+    (row,) = _tables([entry["long_context_price"]], where)
+    _refuse_unknown(row, _LONG_CONTEXT_KEYS, where)
+    above = _whole(row, "above_tokens", where)
+    if above is None:
+        raise CatalogError(f"{where}: above_tokens must be set, in tokens, over 0")
+    return LongContextPrice(
+        above_tokens=above,
+        input_usd_per_mtok=_price(row, "input_usd_per_mtok", where),
+        output_usd_per_mtok=_price(row, "output_usd_per_mtok", where),
+    )
+
+
+def _fast_price(row: Mapping[str, object], where: str) -> FastPrice | None:
+    if not any(key.startswith("fast_") for key in row):
+        return None
+    return FastPrice(
+        input_usd_per_mtok=_price(row, "fast_input_usd_per_mtok", where),
+        output_usd_per_mtok=_price(row, "fast_output_usd_per_mtok", where),
+        cache_read_multiplier=_ratio(row, "fast_cache_read_multiplier", where),
     )
 
 
