@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gzip
 import time
+from base64 import b64encode
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 
@@ -269,6 +270,20 @@ async def test_a_credentials_proxy_is_gone_through_and_no_other() -> None:
         assert answer.tail.record.outcome is AttemptOutcome.SERVED
         assert not aim.requests
         assert proxy.requests[0].headers["host"] == aim.base_url.removeprefix("http://")
+        assert "proxy-authorization" not in proxy.requests[0].headers
+
+
+async def test_a_proxys_user_and_password_go_to_the_proxy_alone() -> None:
+    async with standing(ANTHROPIC, ANTHROPIC) as stand:
+        aim, proxy = (fake for fake, _ in stand.providers.values())
+        host = proxy.base_url.removeprefix("http://")
+        stand.credentials.proxies = {"p1": f"http://user:p%40ss@{host}"}
+        for _ in range(2):
+            await stand.run(stand.order("p1"))
+        assert not aim.requests
+        for told in (request.headers for request in proxy.requests):
+            assert told["proxy-authorization"] == f"Basic {b64encode(b'user:p@ss').decode()}"
+            assert told["host"] == aim.base_url.removeprefix("http://")
 
 
 async def test_a_header_that_cannot_be_sent_is_a_transport_fault() -> None:
