@@ -1,0 +1,144 @@
+"""What kind of action a request is. Pure; what no rule recognises is the main loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.turns import marks, texts
+from services.domain.vocab import TurnType
+from services.domain.wire.features import LastKind
+from services.domain.wire.reading import load, mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gateway.turns.client import Client
+    from services.domain.wire.features import Features
+    from services.domain.wire.model import Request
+
+    Rule = Callable[[Request, Features, Client], bool]
+
+PROBE_LIMIT_TOKENS = 4
+CLASSIFIER_LIMIT_TOKENS = 256
+CLASSIFIER_MESSAGES = 3
+LOOKED_AT_BYTES = 4096
+TRANSCRIPT_WITHIN_BYTES = 64
+
+
+def turn_type_of(request: Request, features: Features, client: Client) -> TurnType:
+    """Return the kind of action; the first rule that holds decides."""
+    for turn_type, is_met in _RULES:
+        if is_met(request, features, client):
+            return turn_type
+    return TurnType.MAIN_LOOP
+
+
+def _is_probe(_: Request, features: Features, __: Client) -> bool:
+    return 1 <= features.max_output_tokens <= PROBE_LIMIT_TOKENS
+
+
+def _is_title(request: Request, features: Features, client: Client) -> bool:
+    if features.tool_count:
+        return False
+    title = mapping(_schema_properties(request).get("title"))
+    return (
+        title.get("type") == "string"
+        or client.agent == "title"
+        or _is_marked(TurnType.TITLE_GEN, request, client)
+    )
+
+
+def _is_compaction(request: Request, _: Features, client: Client) -> bool:
+    return (
+        client.agent == "compaction"
+        or client.is_compaction
+        or _is_marked(TurnType.COMPACTION, request, client)
+    )
+
+
+def _is_recap(request: Request, _: Features, client: Client) -> bool:
+    return _is_marked(TurnType.RECAP, request, client)
+
+
+def _is_sub_agent(request: Request, _: Features, client: Client) -> bool:
+    return (
+        client.is_sub_agent
+        or client.agent == "explore"
+        or request.user.startswith(marks.SUB_AGENT_USER_PREFIX)
+        or _is_flagged_in_billing_line(request)
+        or marks.TRANSCRIPT_TAG in _head(texts.first_user_text(request), TRANSCRIPT_WITHIN_BYTES)
+    )
+
+
+def _is_classifier(request: Request, features: Features, _: Client) -> bool:
+    if features.tool_count:
+        return False
+    is_short = 1 <= features.max_output_tokens <= CLASSIFIER_LIMIT_TOKENS
+    if is_short and 1 <= features.message_count <= CLASSIFIER_MESSAGES:
+        return True
+    return _schema_properties(request).keys() >= marks.GEMINI_CLASSIFIER_PROPERTIES
+
+
+def _is_tool_result(_: Request, features: Features, __: Client) -> bool:
+    return features.last_kind is LastKind.TOOL_RESULT
+
+
+_RULES: tuple[tuple[TurnType, Rule], ...] = (
+    (TurnType.PROBE, _is_probe),
+    (TurnType.TITLE_GEN, _is_title),
+    (TurnType.COMPACTION, _is_compaction),
+    (TurnType.RECAP, _is_recap),
+    (TurnType.SUB_AGENT_DISPATCH, _is_sub_agent),
+    (TurnType.CLASSIFIER, _is_classifier),
+    (TurnType.TOOL_RESULT, _is_tool_result),
+)
+
+
+def _is_marked(turn_type: TurnType, request: Request, client: Client) -> bool:
+    return any(
+        _is_meant(mark, request, client) and _is_seen(mark, request)
+        for mark in marks.TURN_MARKS
+        if mark.turn_type is turn_type
+    )
+
+
+def _is_meant(mark: marks.TurnMark, request: Request, client: Client) -> bool:
+    is_unknown_allowed = not client.app and not mark.is_app_required
+    return request.family in mark.surfaces and (client.app == mark.app or is_unknown_allowed)
+
+
+def _is_seen(mark: marks.TurnMark, request: Request) -> bool:
+    match mark.place:
+        case marks.Place.LAST_USER_TEXT:
+            heads = (_head(text, LOOKED_AT_BYTES) for text in texts.last_user_texts(request))
+            return any(_holds_all(head.lower(), mark.phrases) for head in heads)
+        case marks.Place.SYSTEM_START:
+            start = texts.system_text(request)[:LOOKED_AT_BYTES].lstrip().lower()
+            return all(start.startswith(phrase) for phrase in mark.phrases)
+        case marks.Place.SYSTEM:
+            return _holds_all(texts.system_text(request).lower(), mark.phrases)
+
+
+def _holds_all(text: str, phrases: tuple[str, ...]) -> bool:
+    return all(phrase in text for phrase in phrases)
+
+
+def _head(text: str, byte_count: int) -> str:
+    return texts.encoded(text[:byte_count])[:byte_count].decode("utf-8", "ignore")
+
+
+def _is_flagged_in_billing_line(request: Request) -> bool:
+    if not request.system:
+        return False
+    line = request.system[0].text.partition("\n")[0]
+    return line.startswith(marks.BILLING_LINE) and marks.SUB_AGENT_FLAG in line
+
+
+def _schema_properties(request: Request) -> dict[str, object]:
+    if request.output.kind != "json_schema" or not request.output.schema:
+        return {}
+    try:
+        schema = mapping(load(request.output.schema))
+    except ValueError:
+        return {}
+    return dict(mapping(schema.get("properties")))
