@@ -21,6 +21,7 @@ from gateway.turns import Client, client_of
 from services.domain.vocab import ModelTier, WireFamily
 from tests.unit.gateway.turns.bodies import (
     BILLING,
+    assistant,
     chat_body,
     decoded,
     messages_body,
@@ -187,7 +188,7 @@ def test_a_client_without_a_session_is_known_by_all_it_said_first() -> None:
     context = "<session_context>\nDirectory: {}\n</session_context>"
     first = chat_body([user(context.format("/a"), "hi")])
     second = chat_body(
-        [user(context.format("/a"), "hi"), {"role": "assistant", "content": "hello"}, user("more")]
+        [user(context.format("/a"), "hi"), assistant("hello"), user("more")]
     )
     elsewhere = chat_body([user(context.format("/b"), "hi")])
     assert keys(first) == keys(second)
@@ -198,7 +199,7 @@ def test_what_aider_puts_around_the_first_words_does_not_count() -> None:
     def said(text: str) -> dict[str, object]:
         return {"role": "user", "content": text}
 
-    ok = {"role": "assistant", "content": "Ok."}
+    ok = assistant("Ok.")
     examples = [said("Make it casual"), ok, said("I switched to a new code base. Go on."), ok]
     repo = [said("Here are summaries of some files present in my git repository: a"), ok]
     files = [said("I have *added these files to the chat*: a.py"), ok]

@@ -20,13 +20,20 @@ CODEX = {"user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)"}
 OPENCODE = {"user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.23"}
 
 BILLING = "x-anthropic-billing-header: cc_version=2.1.197.b58; cc_entrypoint=cli;"
-TOOL = {"name": "read", "input_schema": {"type": "object"}}
-CHAT_TOOL = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+TOOL: Mapping[str, object] = {"name": "read", "input_schema": {"type": "object"}}
+CHAT_TOOL: Mapping[str, object] = {
+    "type": "function",
+    "function": {"name": "read", "parameters": {"type": "object"}},
+}
 TITLE_SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
 
 
 def user(*texts: str) -> dict[str, object]:
     return {"role": "user", "content": [{"type": "text", "text": text} for text in texts]}
+
+
+def assistant(text: str) -> dict[str, object]:
+    return {"role": "assistant", "content": text}
 
 
 def tool_round(*texts: str) -> list[dict[str, object]]:

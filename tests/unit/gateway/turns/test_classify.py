@@ -18,6 +18,7 @@ from tests.unit.gateway.turns.bodies import (
     OPENCODE,
     TITLE_SCHEMA,
     TOOL,
+    assistant,
     chat_body,
     messages_body,
     tool_round,
@@ -58,9 +59,9 @@ def test_an_unset_limit_makes_neither() -> None:
 
 @pytest.mark.spec("TRN-16")
 def test_a_classifier_is_a_short_conversation() -> None:
-    talk = [user("a"), {"role": "assistant", "content": "b"}, user("c")]
+    talk = [user("a"), assistant("b"), user("c")]
     assert typed(messages_body(talk, max_tokens=64)) is TurnType.CLASSIFIER
-    talk += [{"role": "assistant", "content": "d"}]
+    talk += [assistant("d")]
     assert typed(messages_body(talk, max_tokens=64)) is TurnType.MAIN_LOOP
 
 
@@ -197,7 +198,7 @@ def test_the_last_message_that_is_no_system_message_counts() -> None:
 def test_a_tool_result_beside_text_is_a_tool_result() -> None:
     assert typed(messages_body([user("hi"), *tool_round("and?")])) is TurnType.TOOL_RESULT
     call = {"id": "t1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    chat = [
+    chat: list[dict[str, object]] = [
         {"role": "user", "content": "hi"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "t1", "content": "ok"},
@@ -206,7 +207,7 @@ def test_a_tool_result_beside_text_is_a_tool_result() -> None:
 
 
 def test_the_complexity_request_of_gemini_cli_is_a_classifier() -> None:
-    properties = {"complexity_reasoning": {}, "complexity_score": {}}
+    properties = dict.fromkeys(("complexity_reasoning", "complexity_score"), {"type": "STRING"})
     schema = {"type": "OBJECT", "properties": properties}
     form = {"type": "json_schema", "json_schema": {"name": "c", "schema": schema}}
     assert typed(chat_body([user("hi")], response_format=form)) is TurnType.CLASSIFIER
