@@ -14,7 +14,7 @@ import httpx
 
 from tests.e2e.settings import ROUTER_KEY, Wishes, catalog, configuration
 from tests.fakes.children import free_port
-from tests.fakes.process import RunningProcess
+from tests.fakes.process import LogLine, RunningProcess
 from tests.fakes.upstream import FakeUpstream
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,10 +67,10 @@ class Deployment:
         return f"http://127.0.0.1:{self._port}"
 
     @property
-    def output(self) -> str:
+    def lines(self) -> Sequence[LogLine]:
         """Return all that every process wrote, those that have ended too."""
         every = (*self._ended, *self._running.values())
-        return "\n".join(line.text for process in every for line in process.lines)
+        return [line for process in every for line in process.lines]
 
     def process(self, part: str) -> RunningProcess:
         """Return the process of a part."""

@@ -17,6 +17,7 @@ from tests.e2e import streams
 from tests.e2e.conversations import DIALECTS
 from tests.e2e.deployments import ALL, GATEWAY, Deployment
 from tests.e2e.settings import CHAT, MESSAGES
+from tests.e2e.streams import Stream
 from tests.fakes.upstream import FakeUpstream, Fault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -65,6 +66,22 @@ async def test_a_stream_whose_dispatch_dies_ends_with_an_error_frame(
 
     await fleet.start("dispatch")
     assert (await _until_served(fleet, dialect, model)).status_code == 200
+
+
+async def test_under_load_every_client_is_told_when_dispatch_dies(
+    fleet: Deployment, provider: FakeUpstream
+) -> None:
+    provider.script(SLOW, times=None)
+    pairs = [(dialect, model) for dialect in DIALECTS for model in (MESSAGES, CHAT)] * 4
+    async with asyncio.TaskGroup() as clients:
+        asked = [clients.create_task(_read_all(fleet, *pair)) for pair in pairs]
+        await provider.wait_until(lambda: provider.open_streams == len(pairs), BACK_SECONDS)
+        await asyncio.sleep(0.5)
+        await fleet.kill("dispatch")
+    for stream in asked:
+        assert stream.result().error is not None
+    await provider.wait_until(lambda: provider.open_streams == 0, SOON_SECONDS)
+    assert provider.seen == provider.aborted == len(pairs)
 
 
 async def test_without_dispatch_clients_are_told_to_come_back(
@@ -123,6 +140,15 @@ async def test_one_process_that_is_asked_to_stop_lets_a_stream_end(
     await embedded.ensure_running()
     provider.clear()
     await _assert_stops_politely(embedded, provider, ALL)
+
+
+async def _read_all(deployment: Deployment, dialect: WireFamily, model: str) -> Stream:
+    async with (
+        asyncio.timeout(BACK_SECONDS),
+        streams.streaming(deployment, dialect, model) as stream,
+    ):
+        await stream.read_to_end()
+        return stream
 
 
 async def _assert_stops_politely(deployment: Deployment, provider: FakeUpstream, part: str) -> None:
