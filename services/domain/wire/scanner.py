@@ -35,6 +35,10 @@ class Edit(NamedTuple):
     replacement: str
 
 
+_NO_MEMBERS: dict[str, Node] = {}
+"""What values that are not opened objects share; never written to."""
+
+
 class Node:
     """One value of a document: what it decodes to, and where it stands.
 
@@ -52,7 +56,7 @@ class Node:
         self.key = key
         self.value: object = None
         self.children: list[Node] | None = None
-        self.members: dict[str, Node] = {}
+        self.members = _NO_MEMBERS
 
     @property
     def source(self) -> str:
@@ -187,25 +191,40 @@ def _has_twins(root: Node) -> bool:
 def _skip_blanks(text: str, at: int) -> int:
     if text[at : at + 1] not in _BLANK_CHARS:
         return at
+    if text[at + 1 : at + 2] not in _BLANK_CHARS:
+        return at + 1
     match = _BLANKS.match(text, at)
     return match.end() if match else at
 
 
-def _open(text: str, node: Node, plan: Plan | None) -> Node:
+def _key(text: str, at: int) -> tuple[str, int]:
+    """Return the member name that begins with the quotation mark at ``at``, and its end."""
+    end = text.find('"', at + 1)
+    key = text[at + 1 : end]
+    if end >= 0 and key.isprintable() and "\\" not in key:
+        return key, end + 1
+    key, end = _decode(text, at)
+    return key, end
+
+
+def _open(text: str, node: Node, plan: Plan) -> Node:
     """Fill ``node`` with the value that begins at its start."""
     first = text[node.start : node.start + 1]
-    if plan is not None and first == "{":
+    if first == "{":
         return _open_object(text, node, plan)
-    if plan is not None and first == "[":
+    if first == "[":
         return _open_array(text, node, plan.get("*"))
     node.value, node.end = _decode(text, node.start)
     return node
 
 
+# The two loops below look for the mark that compact JSON has there before they skip blanks.
+
+
 def _open_object(text: str, node: Node, plan: Plan) -> Node:
     children: list[Node] = []
     value: dict[str, object] = {}
-    members = node.members
+    members = node.members = {}
     at = _skip_blanks(text, node.start + 1)
     if text[at : at + 1] == "}":
         at += 1
@@ -213,23 +232,35 @@ def _open_object(text: str, node: Node, plan: Plan) -> Node:
         while True:
             if text[at : at + 1] != '"':
                 raise json.JSONDecodeError("expected a member name", text, at)
-            key, end = _decode(text, at)
-            colon = _skip_blanks(text, end)
+            key, colon = _key(text, at)
             if text[colon : colon + 1] != ":":
-                raise json.JSONDecodeError("expected a colon", text, colon)
-            child = Node(text, _skip_blanks(text, colon + 1), key, at)
-            _open(text, child, plan.get(key))
+                colon = _skip_blanks(text, colon)
+                if text[colon : colon + 1] != ":":
+                    raise json.JSONDecodeError("expected a colon", text, colon)
+            start = colon + 1
+            if text[start : start + 1] in _BLANK_CHARS:
+                start = _skip_blanks(text, start)
+            child = Node(text, start, key, at)
+            opened = plan.get(key) if plan else None
+            if opened is None:
+                child.value, child.end = _decode(text, start)
+            else:
+                _open(text, child, opened)
             children.append(child)
             members[key] = child
             value[key] = child.value
-            at = _skip_blanks(text, child.end)
+            at = child.end
             mark = text[at : at + 1]
-            at = at + 1
+            if mark not in ",}":
+                at = _skip_blanks(text, at)
+                mark = text[at : at + 1]
+            at += 1
             if mark == "}":
                 break
             if mark != ",":
                 raise json.JSONDecodeError("expected a comma or a closing brace", text, at - 1)
-            at = _skip_blanks(text, at)
+            if text[at : at + 1] != '"':
+                at = _skip_blanks(text, at)
     node.end = at
     node.value = value
     node.children = children
@@ -243,11 +274,18 @@ def _open_array(text: str, node: Node, plan: Plan | None) -> Node:
         at += 1
     else:
         while True:
-            child = _open(text, Node(text, at), plan)
+            child = Node(text, at)
+            if plan is None:
+                child.value, child.end = _decode(text, at)
+            else:
+                _open(text, child, plan)
             children.append(child)
-            at = _skip_blanks(text, child.end)
+            at = child.end
             mark = text[at : at + 1]
-            at = at + 1
+            if mark not in ",]":
+                at = _skip_blanks(text, at)
+                mark = text[at : at + 1]
+            at += 1
             if mark == "]":
                 break
             if mark != ",":
