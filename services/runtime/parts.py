@@ -12,7 +12,7 @@ from services.runtime.host import Bundle, ServerOptions, serve
 from services.runtime.settings import CommonSettings, ServiceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from services.domain.catalog import Catalog
@@ -114,15 +114,25 @@ def _ops_listen(name: str, listen: str) -> str:
     return f"{host}:{int(port) + OPS_PORT_OFFSET if int(port) else 0}"
 
 
-def main(name: str, schema: type[S], build: Build[S], file: Path | None = None) -> int:
-    """Run the service ``name`` until it is asked to stop and return the exit code."""
+def main(
+    name: str,
+    schema: type[S],
+    build: Build[S],
+    file: Path | None = None,
+    *,
+    peer_sizes: Callable[[S], Mapping[str, int]] | None = None,
+) -> int:
+    """Run the service ``name`` until it is asked to stop and return the exit code.
+
+    ``peer_sizes`` gives the largest message in bytes for peers that take more than the default.
+    """
 
     async def run() -> None:
         document = read_document(file)
         common = document.section(CommonSettings, without=TABLES_OF_PARTS)
         settings = document.section(schema, f"services.{name}")
         log.configure(common.log.level, common.log.format)
-        peers = Peers(document, name)
+        peers = Peers(document, name, peer_sizes(settings) if peer_sizes else None)
         bundle = build(
             settings,
             common,
