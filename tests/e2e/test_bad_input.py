@@ -94,6 +94,7 @@ REFUSALS = {
 }
 
 
+@pytest.mark.spec("XLT-21", "XLT-25", "DSP-160", "DSP-166", "POL-35", "POL-40")
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.value)
 @pytest.mark.parametrize(
     ("refusal", "streamed"),

@@ -96,6 +96,7 @@ async def told(deployment: Deployment, provider: FakeUpstream) -> AsyncIterator[
     yield shown
 
 
+@pytest.mark.spec("CRD-18", "CRD-152", "OPS-15")
 async def test_nothing_tells_a_secret_or_a_prompt(
     deployment: Deployment, told: list[str], module_database: str
 ) -> None:

@@ -31,7 +31,7 @@ from tests.e2e.settings import (
     UPSTREAM_CHAT,
     UPSTREAM_MESSAGES,
 )
-from tests.fakes.upstream import FakeUpstream, RecordedRequest
+from tests.fakes.upstream import FakeUpstream, Fault, Match, RecordedRequest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -54,6 +54,7 @@ by_model = pytest.mark.parametrize("model", MODELS)
 by_streaming = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
+@pytest.mark.spec("XLT-8", "OPS-1")
 @by_model
 @by_streaming
 async def test_the_anthropic_sdk_converses(
@@ -104,6 +105,7 @@ async def test_the_anthropic_sdk_converses(
     _assert_arrived(provider, model, 4, streamed=streamed)
 
 
+@pytest.mark.spec("XLT-10", "OPS-1")
 @by_model
 @by_streaming
 async def test_the_openai_sdk_converses(
@@ -164,6 +166,7 @@ async def test_the_openai_sdk_converses(
     _assert_arrived(provider, model, 4, streamed=streamed)
 
 
+@pytest.mark.spec("OPS-1", "OPS-3", "DSP-240", "DSP-241")
 @pytest.mark.parametrize("model", [MESSAGES, CHAT, TWIN])
 @pytest.mark.parametrize("dialect", conversations.DIALECTS, ids=lambda dialect: dialect.value)
 @by_streaming
@@ -188,6 +191,35 @@ async def test_one_process_and_several_send_the_same_bytes(
         assert one == several, ask.turn
 
 
+@pytest.mark.spec("DSP-31", "DSP-42", "DSP-243")
+@pytest.mark.parametrize("dialect", conversations.DIALECTS, ids=lambda dialect: dialect.value)
+@by_streaming
+async def test_a_provider_that_fails_is_stepped_over_alike(
+    embedded: Deployment,
+    apart: Deployment,
+    provider: FakeUpstream,
+    dialect: WireFamily,
+    *,
+    streamed: bool,
+) -> None:
+    (ask, *_) = conversations.asks(dialect, TWIN, streamed=streamed)
+    answers = []
+    for deployment in (embedded, apart):
+        conversations.script(provider)
+        provider.script(Fault(status=503), times=None, match=Match(path="/v1/messages$"))
+        answers.append(await _capture(deployment, ask))
+        assert [request.path for request in provider.requests] == [
+            "/v1/messages",
+            "/v1/chat/completions",
+        ]
+    one, several = answers
+    assert one.status == 200, one.body
+    assert ("x-router-provider", "openai") in one.headers
+    assert ("x-router-fallback-from", "anthropic") in one.headers
+    assert one == several
+
+
+@pytest.mark.spec("XLT-42", "DSP-139")
 @by_model
 @by_streaming
 async def test_an_answer_of_the_own_dialect_is_not_touched(

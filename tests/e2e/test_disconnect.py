@@ -18,7 +18,10 @@ from tests.e2e.settings import CHAT, MESSAGES, Wishes
 from tests.e2e.streams import JSON
 from tests.fakes.upstream import Ending, FakeUpstream, Fault
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.spec("XLT-147", "DSP-3", "DSP-190"),
+]
 
 BACKOFF_SECONDS = 1.0
 WISHES = Wishes(dispatch=f"backoff_base_ms = {int(BACKOFF_SECONDS * 1000)}")

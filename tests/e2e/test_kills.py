@@ -41,6 +41,7 @@ async def fleet(apart: Deployment, provider: FakeUpstream) -> AsyncIterator[Depl
     assert provider.open_streams == 0
 
 
+@pytest.mark.spec("XLT-36", "DSP-2", "DSP-150", "DSP-151")
 @pytest.mark.parametrize(
     ("dialect", "model"),
     [
@@ -61,6 +62,8 @@ async def test_a_stream_whose_dispatch_dies_ends_with_an_error_frame(
             await stream.read_to_end()
     assert stream.error is not None
     assert stream.error["message"]
+    assert b"[DONE]" not in stream.raw
+    assert b"message_stop" not in stream.raw
     await provider.wait_until(lambda: provider.open_streams == 0, SOON_SECONDS)
     assert provider.aborted == 1
 
@@ -84,6 +87,7 @@ async def test_under_load_every_client_is_told_when_dispatch_dies(
     assert provider.seen == provider.aborted == len(pairs)
 
 
+@pytest.mark.spec("DSP-165")
 async def test_without_dispatch_clients_are_told_to_come_back(
     fleet: Deployment, provider: FakeUpstream
 ) -> None:
@@ -127,6 +131,7 @@ async def test_a_stream_outlives_credentials(fleet: Deployment, provider: FakeUp
     assert stream.is_whole
 
 
+@pytest.mark.spec("OPS-112")
 @pytest.mark.parametrize("part", [GATEWAY, "dispatch", "credentials"])
 async def test_a_part_that_is_asked_to_stop_lets_a_stream_end(
     fleet: Deployment, provider: FakeUpstream, part: str
@@ -134,6 +139,7 @@ async def test_a_part_that_is_asked_to_stop_lets_a_stream_end(
     await _assert_stops_politely(fleet, provider, part)
 
 
+@pytest.mark.spec("OPS-112")
 async def test_one_process_that_is_asked_to_stop_lets_a_stream_end(
     embedded: Deployment, provider: FakeUpstream
 ) -> None:
