@@ -1,0 +1,1 @@
+"""Messages and values, both ways: the gateway's questions, and ours to dispatch."""

@@ -1,0 +1,176 @@
+"""Reads a request for a summary: every field checked, the first bad one named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import CredentialOwner
+from services.handover.codec.enums import FAMILY_OF, KIND_OF, OWNER_OF, SCOPE_OF
+from services.handover.model import (
+    BindingRef,
+    Context,
+    Permit,
+    Question,
+    Scope,
+    Sealed,
+    StoredSummary,
+    Summarizer,
+    SummaryKind,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf import timestamp_pb2
+    from pointsman.common.v1 import attempt_pb2, binding_pb2, conversation_pb2, eligibility_pb2
+    from pointsman.handover.v1 import handover_pb2 as pb
+
+    from services.domain.vocab import WireFamily
+
+MAX_SUMMARIZERS = 16
+MAX_SUMMARY_TOKENS = 4000
+
+
+def question_of(message: pb.SummarizeRequest) -> Question:
+    """Return what is asked. Kinds and scopes that are not known here are read as the safe ones.
+
+    Raises:
+        InvalidRequestError: a field is missing or out of range; names its path.
+    """
+    context = _context(message)
+    kind = _set(message.kind, "kind")
+    if not message.HasField("features"):
+        raise InvalidRequestError.of("features", "must be set")
+    if KIND_OF.get(kind, SummaryKind.SWITCH) is SummaryKind.SWITCH:
+        _binding(message.from_binding, "from_binding")
+    if not 0 <= message.max_summary_token_count <= MAX_SUMMARY_TOKENS:
+        raise InvalidRequestError.of(
+            "max_summary_token_count", f"must be 0 to {MAX_SUMMARY_TOKENS}"
+        )
+    if message.first_attempt_number < 1:
+        raise InvalidRequestError.of("first_attempt_number", "must be 1 or more")
+    if len(message.summarizers) > MAX_SUMMARIZERS:
+        raise InvalidRequestError.of("summarizers", f"at most {MAX_SUMMARIZERS}")
+    return Question(
+        context=context,
+        family=_body_family(message.body),
+        body=message.body.body,
+        path_model=message.body.path_model,
+        is_history_trimmed=message.features.is_history_trimmed,
+        kind=KIND_OF.get(kind, SummaryKind.SWITCH),
+        to_binding=_binding(message.to_binding, "to_binding"),
+        permit=_permit(message.eligibility),
+        scope=SCOPE_OF.get(_set(message.credential_scope, "credential_scope"), Scope.CALLER),
+        summarizers=tuple(
+            _summarizer(row, f"summarizers[{i}]") for i, row in enumerate(message.summarizers)
+        ),
+        max_summary_tokens=message.max_summary_token_count,
+        first_attempt_number=message.first_attempt_number,
+        stored=_stored(message.stored) if message.HasField("stored") else None,
+    )
+
+
+def _context(message: pb.SummarizeRequest) -> Context:
+    action, record = message.action, message.eligibility
+    installation_id = _text(action.installation_id, "action.installation_id")
+    if record.installation_id != installation_id:
+        raise InvalidRequestError.of(
+            "eligibility.installation_id", "must be the installation of the action"
+        )
+    return Context(
+        action_id=_text(action.action_id, "action.action_id"),
+        session_hash=action.session_key[:8].hex(),
+        installation_id=installation_id,
+        action=Sealed(action.SerializeToString()),
+        eligibility=Sealed(record.SerializeToString()),
+        eligibility_id=record.record_id,
+        catalog_version=record.catalog_version,
+        config_version=record.config_version,
+    )
+
+
+def _body_family(message: conversation_pb2.RequestBody) -> WireFamily:
+    family = FAMILY_OF.get(message.wire_family)
+    if family is None:
+        raise InvalidRequestError.of("body.wire_family", "must be a dialect of the contract")
+    if not message.body:
+        raise InvalidRequestError.of("body.body", "must not be empty")
+    return family
+
+
+def _summarizer(message: attempt_pb2.PlannedBinding, field: str) -> Summarizer:
+    if message.HasField("wire_family") and message.wire_family not in FAMILY_OF:
+        raise InvalidRequestError.of(f"{field}.wire_family", "must be a dialect of the contract")
+    if message.context_window_token_count < 0:
+        raise InvalidRequestError.of(f"{field}.context_window_token_count", "must be at least 0")
+    return Summarizer(
+        binding=_binding(message.binding, f"{field}.binding"),
+        window_tokens=message.context_window_token_count,
+        family=FAMILY_OF.get(message.wire_family) if message.HasField("wire_family") else None,
+    )
+
+
+def _permit(record: eligibility_pb2.EligibilityRecord) -> Permit:
+    providers = None
+    if record.HasField("enabled_providers"):
+        providers = {
+            row.provider: frozenset(
+                OWNER_OF.get(owner, CredentialOwner.OPERATOR).value for owner in row.owners
+            )
+            for row in record.enabled_providers.providers
+        }
+    hard = (
+        *record.excluded_models,
+        *record.safety_excluded_models,
+    )
+    gateway_models: dict[str, frozenset[str]] = {}
+    for alias in record.gateway_aliases:
+        known = gateway_models.get(alias.provider, frozenset())
+        gateway_models[alias.provider] = known | frozenset(alias.upstream_id_by_model)
+    return Permit(
+        providers=providers,
+        excluded_providers=frozenset(row.provider for row in record.excluded_providers),
+        excluded_models=frozenset(row.model_id for row in hard)
+        | frozenset(row.model_id for row in record.requirement_excluded_models),
+        excluded_bindings=frozenset(
+            (row.model_id, row.provider) for row in record.excluded_bindings
+        ),
+        is_gateway_exclusive=record.is_gateway_exclusive,
+        gateway_models=gateway_models,
+    )
+
+
+def _stored(message: pb.StoredSummary) -> StoredSummary:
+    ref = message.summarizer
+    return StoredSummary(
+        text=message.text,
+        prefix_digest=message.prefix_digest,
+        message_count=message.message_count,
+        summarizer=BindingRef(ref.model_id, ref.provider, ref.upstream_id, ref.binding_index),
+        instruction_version=message.instruction_version,
+        expire_unix_s=_unix_s(message.expire_time),
+    )
+
+
+def _unix_s(value: timestamp_pb2.Timestamp) -> float:
+    return value.seconds + value.nanos / 1e9
+
+
+def _binding(message: binding_pb2.BindingRef, field: str) -> BindingRef:
+    return BindingRef(
+        model_id=_text(message.model_id, f"{field}.model_id"),
+        provider=_text(message.provider, f"{field}.provider"),
+        upstream_id=message.upstream_id,
+        index=message.binding_index,
+    )
+
+
+def _text(value: str, field: str) -> str:
+    if not value:
+        raise InvalidRequestError.of(field, "must not be empty")
+    return value
+
+
+def _set(number: int, field: str) -> int:
+    if not number:
+        raise InvalidRequestError.of(field, "must be set to a value of the contract")
+    return number

@@ -1,0 +1,1 @@
+"""What to summarise, by whom, and how the conversation looks afterwards; pure."""

@@ -1,0 +1,190 @@
+"""A conversation as its messages, each with the very bytes that the client wrote.
+
+Only what is asked for is opened: a long history that is kept costs one scan.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.anthropic.blocks import decode_content
+from services.domain.wire.model import Role, ToolResult, Turn, WireError
+from services.domain.wire.openai_chat.turns import Conversation
+from services.domain.wire.reading import text
+from services.domain.wire.scanner import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from services.domain.wire.scanner import Document, Node, Plan
+
+FAMILIES = frozenset({WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT})
+"""Dialects whose histories can be rewritten."""
+
+_BODY: Plan = {"messages": {"*": {}}}
+_BLOCK: Plan = {"content": {"*": {"content": {"*": {}}}}}
+_MESSAGE: Mapping[WireFamily, Plan] = {
+    WireFamily.ANTHROPIC: {"content": {"*": _BLOCK}},
+    WireFamily.OPENAI_CHAT: {"content": {"*": {}}, "tool_calls": {"*": {}}},
+}
+
+
+class Speaker(enum.StrEnum):
+    """Who speaks in a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+_SPEAKERS: Mapping[str, Speaker] = {
+    "system": Speaker.SYSTEM,
+    "developer": Speaker.SYSTEM,
+    "user": Speaker.USER,
+    "assistant": Speaker.ASSISTANT,
+    "tool": Speaker.TOOL,
+    "function": Speaker.TOOL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the client's list; ``place`` is its position there."""
+
+    place: int
+    speaker: Speaker
+    node: Node
+
+    @property
+    def source(self) -> str:
+        """The JSON text as the client wrote it."""
+        return self.node.source
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the message is the client's side: a person's words or a tool's output."""
+        return self.speaker in (Speaker.USER, Speaker.TOOL)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All messages of one body, and those that are no instructions."""
+
+    family: WireFamily
+    document: Document
+    messages: tuple[Message, ...]
+    spoken: tuple[Message, ...]
+
+    def last_run(self) -> int:
+        """Return where the client's side begins that ends the conversation.
+
+        It is the number of spoken messages when an assistant's message is the last.
+        """
+        start = len(self.spoken)
+        while start and self.spoken[start - 1].is_asking:
+            start -= 1
+        return start
+
+    def run_end(self, start: int) -> int:
+        """Return the end of the client's side that begins at ``start``."""
+        end = start
+        while end < len(self.spoken) and self.spoken[end].is_asking:
+            end += 1
+        return end
+
+    def turns(self, start: int, end: int) -> tuple[Turn, ...]:
+        """Return spoken messages as turns; their ``origin_index`` is the place in ``spoken``.
+
+        Raises:
+            WireError: one of them is not readable.
+        """
+        opened = [
+            (i, scan(self.spoken[i].node.raw, _MESSAGE[self.family]).root)
+            for i in range(start, end)
+        ]
+        if self.family is WireFamily.OPENAI_CHAT:
+            conversation = Conversation()
+            for i, node in opened:
+                conversation.add(i, node)
+            return tuple(conversation.turns)
+        return tuple(_messages_turn(i, node) for i, node in opened)
+
+    def digest(self, count: int) -> bytes:
+        """Return the SHA-256 of the first ``count`` spoken messages.
+
+        Cache breakpoints do not count, nor does whether a text stands alone or as the only block:
+        clients move the former from turn to turn, and the latter with them.
+
+        Raises:
+            WireError: a message is nested too deeply.
+        """
+        digest = hashlib.sha256()
+        try:
+            for message in self.spoken[:count]:
+                plain = json.dumps(_plain(message.node.value), sort_keys=True)
+                digest.update(plain.encode() + b"\n")
+        except RecursionError:
+            raise WireError("messages", "are nested too deeply") from None
+        return digest.digest()
+
+
+def read(family: WireFamily, body: bytes) -> History:
+    """Return the conversation of a body.
+
+    Raises:
+        WireError: the body is no readable request of a dialect that can be rewritten.
+    """
+    if family not in FAMILIES:
+        raise WireError("", f"{family.value} histories are not rewritten")
+    document = scan(body, _BODY)
+    listed = document.member("messages")
+    if listed is None or not isinstance(listed.value, list) or "messages" in document.duplicates:
+        raise WireError("messages", "must be one array")
+    messages = tuple(_message(place, node) for place, node in enumerate(listed.items))
+    spoken = tuple(m for m in messages if m.speaker is not Speaker.SYSTEM)
+    return History(family, document, messages, spoken)
+
+
+def has_result(turns: Iterable[Turn]) -> bool:
+    """Return whether a tool's output is among the turns."""
+    return any(isinstance(block, ToolResult) for turn in turns for block in turn.blocks)
+
+
+def raw_size(messages: Sequence[Message]) -> int:
+    """Return the length of messages as they were written."""
+    return sum(message.node.end - message.node.start for message in messages)
+
+
+def _message(place: int, node: Node) -> Message:
+    if not isinstance(node.value, dict):
+        raise WireError(f"messages[{place}]", "must be an object")
+    speaker = _SPEAKERS.get(text(node.value.get("role")))
+    if speaker is None:
+        raise WireError(f"messages[{place}].role", "is not a known role")
+    return Message(place, speaker, node)
+
+
+def _messages_turn(index: int, node: Node) -> Turn:
+    path = f"messages[{index}]"
+    blocks = decode_content(node.members.get("content"), f"{path}.content")
+    role = text(node.members["role"].value)
+    return Turn(Role(role), blocks, index)
+
+
+def _plain(value: object) -> object:
+    """Return a message or block without what changes from turn to turn."""
+    if not isinstance(value, dict):
+        return value
+    plain = {key: item for key, item in value.items() if key != "cache_control"}
+    content = plain.get("content")
+    if isinstance(content, str):
+        plain["content"] = [{"type": "text", "text": content}]
+    elif isinstance(content, list):
+        plain["content"] = [_plain(block) for block in content]
+    return plain

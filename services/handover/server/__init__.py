@@ -1,0 +1,61 @@
+"""Serves HandoverService: decode, summarise, encode, one line in the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pointsman.handover.v1 import handover_pb2 as pb
+from pointsman.handover.v1 import handover_pb2_grpc as rpc
+from prometheus_client import Histogram
+
+from services.handover.codec.requests import question_of
+from services.handover.codec.responses import response_of
+from services.runtime import host, log
+from services.runtime.metrics import BUCKETS_S
+
+if TYPE_CHECKING:
+    import grpc
+
+    from services.handover.server.summaries import Summaries
+    from services.runtime.clock import Clock
+
+SUMMARY_SECONDS = Histogram(
+    "pointsman_handover_seconds", "Time for a summary by outcome", ("outcome",), buckets=BUCKETS_S
+)
+
+_log = log.get_logger("handover")
+
+
+class Handover(rpc.HandoverServiceServicer):
+    """Serves HandoverService. Holds no state between calls."""
+
+    def __init__(self, summaries: Summaries, clock: Clock) -> None:
+        self._summaries = summaries
+        self._clock = clock
+
+    async def Summarize(  # noqa: N802 - name fixed by the proto
+        self,
+        request: pb.SummarizeRequest,
+        context: grpc.aio.ServicerContext[pb.SummarizeRequest, pb.SummarizeResponse],
+    ) -> pb.SummarizeResponse:
+        """Put a summary in the place of the history, or say why there is none."""
+        began_s = self._clock.monotonic_s()
+        question = question_of(request)
+        result = await self._summaries.make(question, context.time_remaining())
+        elapsed_s = self._clock.monotonic_s() - began_s
+        SUMMARY_SECONDS.labels(result.outcome.value).observe(elapsed_s)
+        author = result.stored.summarizer if result.stored else None
+        _log.info(
+            "summarize",
+            action_id=question.context.action_id,
+            session_hash=question.context.session_hash,
+            kind=question.kind.value,
+            outcome=result.outcome.value,
+            summarizer_model=author.model_id if author else None,
+            summarizer_provider=author.provider if author else None,
+            attempts=len(result.attempts),
+            removed_messages=result.rewritten.removed_messages if result.rewritten else 0,
+            summary_tokens=result.summary_tokens,
+            elapsed_ms=round(elapsed_s * 1000),
+        )
+        return response_of(question, result, host.VERSION)

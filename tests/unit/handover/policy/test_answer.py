@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from services.domain.vocab import WireFamily
+from services.handover.policy.answer import summary_of
+from tests.unit.handover.conversations import ANTHROPIC, CHAT
+
+
+def messages_answer(*blocks: dict[str, object], stop: str = "end_turn") -> bytes:
+    return orjson.dumps(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": list(blocks),
+            "stop_reason": stop,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+
+
+@pytest.mark.spec("HND-15")
+def test_a_summary_is_all_text_blocks_joined_by_newlines() -> None:
+    thought: dict[str, object] = {"type": "thinking", "thinking": "t", "signature": "s"}
+    answer = messages_answer(
+        {"type": "text", "text": " one"}, thought, {"type": "text", "text": "two\n"}
+    )
+    assert summary_of(ANTHROPIC, answer) == "one\ntwo"
+
+
+@pytest.mark.spec("HND-15")
+def test_what_is_no_summary_is_told_from_an_empty_one() -> None:
+    assert summary_of(ANTHROPIC, messages_answer()) == ""
+    assert summary_of(ANTHROPIC, messages_answer({"type": "text", "text": " \n"})) == ""
+    refusal = messages_answer({"type": "text", "text": "I cannot"}, stop="refusal")
+    assert summary_of(ANTHROPIC, refusal) is None
+    assert summary_of(ANTHROPIC, b"<html>") is None
+    assert summary_of(WireFamily.GEMINI, b"{}") is None
+    assert summary_of(None, b"{}") is None
+
+
+def test_an_answer_in_the_chat_dialect_is_read_as_well() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "S"}, "finish_reason": "stop"}
+    answer = {"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]}
+    assert summary_of(CHAT, orjson.dumps(answer)) == "S"
