@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PRODUCT = ("gateway", "services")
+PRODUCT = ("compose", "gateway", "services")
 SPEC = r"[A-Z]+-[0-9]+[a-z]?"
 LISTED = re.compile(rf"^- \*\*({SPEC}(?:(?:, | … ){SPEC})*)\*\* \S", re.MULTILINE)
 MENTIONED = re.compile(rf"^[ \t]*[-*] \**{SPEC}", re.MULTILINE)
