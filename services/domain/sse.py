@@ -106,6 +106,11 @@ class RawSplitter:
         return rest
 
     def _cut(self, source: bytes | bytearray, search_from: int) -> tuple[list[bytes], bytes]:
+        if not self._has_carriage_return and len(source) <= self._limit:
+            if source.find(b"\n\n", search_from) < 0:
+                return [], b"" if source is self._buffer else bytes(source)
+            *pieces, rest = bytes(source).split(b"\n\n")
+            return [piece + b"\n\n" for piece in pieces], rest
         frames: list[bytes] = []
         start = 0
         while (end := self._end_of_frame(source, max(start, search_from))) >= 0:
@@ -146,15 +151,23 @@ class FrameSplitter:
 
     def feed(self, data: bytes) -> list[Frame]:
         """Return the events that ``data`` completes, in order."""
-        return [frame for raw in self._raw.feed(data) if (frame := self._parse(raw)) is not None]
+        return [frame for raw in self.cut(data) if (frame := parse_frame(raw)) is not None]
 
     def finish(self) -> list[Frame]:
         """Return the last event when the stream ended without its blank line."""
-        frame = self._parse(self._raw.finish())
+        frame = parse_frame(self._begun(self._raw.finish()))
         return [] if frame is None else [frame]
 
-    def _parse(self, raw: bytes) -> Frame | None:
-        if self._is_first:
-            self._is_first = False
-            raw = raw.removeprefix(_BOM)
-        return parse_frame(raw)
+    def cut(self, data: bytes) -> list[bytes]:
+        """Return the raw frames that ``data`` completes, in order, for :func:`parse_frame`."""
+        frames = self._raw.feed(data)
+        if frames and self._is_first:
+            frames[0] = self._begun(frames[0])
+        return frames
+
+    def _begun(self, raw: bytes) -> bytes:
+        """Return a raw frame; the first of a stream loses its byte order mark."""
+        if not self._is_first:
+            return raw
+        self._is_first = False
+        return raw.removeprefix(_BOM)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter
+from services.domain.sse import FrameSplitter, parse_frame
 from services.domain.wire.anthropic.error import error_of
 from services.domain.wire.anthropic.stops import stop_of
 from services.domain.wire.anthropic.usage import UsageCount
 from services.domain.wire.model import Observation, StopReason
 from services.domain.wire.reading import load, mapping, text
+from services.domain.wire.words import NUMBER, WORDS, characters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,11 +23,20 @@ _OUTPUT_MEMBERS: Mapping[str, str] = {
     "thinking_delta": "thinking",
     "input_json_delta": "partial_json",
 }
+_PLAIN_DELTA = re.compile(
+    rb"event: content_block_delta\n"
+    rb'data: \{"type": ?"content_block_delta", ?"index": ?%b, ?"delta": ?\{"type": ?"'
+    rb'(?:text_delta", ?"text|thinking_delta", ?"thinking|input_json_delta", ?"partial_json)'
+    rb'": ?"%b"\} *+\}\n\n' % (NUMBER, WORDS)
+)
+"""A delta with output, in the form that vendors send; its words are the group."""
 _SILENT_BLOCKS = frozenset(["text", "thinking"])
 
 
 class MessagesStreamObserver:
     """Watches one stream. Pings, the start and empty deltas are bookkeeping, all else output."""
+
+    _plain = _PLAIN_DELTA
 
     def __init__(self) -> None:
         self._splitter = FrameSplitter()
@@ -39,8 +50,13 @@ class MessagesStreamObserver:
 
     def feed(self, data: bytes) -> None:
         """Take note of ``data``; unreadable frames are counted and passed over."""
-        for frame in self._splitter.feed(data):
-            self._read(frame)
+        for raw in self._splitter.cut(data):
+            match = self._plain.fullmatch(raw)
+            characters = characters_of(match[1]) if match else 0
+            if characters:
+                self._plain_delta(characters)
+            elif (frame := parse_frame(raw)) is not None:
+                self._read(frame)
         if self._splitter.is_over_limit:
             self._seen.bad_frames = max(1, self._seen.bad_frames)
 
@@ -48,6 +64,11 @@ class MessagesStreamObserver:
         """Take note of the end; a last frame without its blank line counts."""
         for frame in self._splitter.finish():
             self._read(frame)
+
+    def _plain_delta(self, characters: int) -> None:
+        if not self._seen.has_terminal:
+            self._output(characters)
+            self._seen.is_started = True
 
     def _read(self, frame: Frame) -> None:
         try:

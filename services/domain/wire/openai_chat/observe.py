@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from services.domain.sse import FrameSplitter
+import re
+
+from services.domain.sse import FrameSplitter, parse_frame
 from services.domain.wire.model import Observation
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
 from services.domain.wire.openai_chat.stops import stop_of
 from services.domain.wire.openai_chat.usage import UsageCount
 from services.domain.wire.reading import load, mapping, rows, text, whole
+from services.domain.wire.words import NUMBER, TEXT, WORDS, characters_of
+
+_FACT = (
+    rb'(?:"(?:id|object|model|system_fingerprint|service_tier|provider|obfuscation)": ?(?:%b|null)'
+    rb'|"created": ?%b|"usage": ?null)' % (TEXT, NUMBER)
+)
+_PLAIN_HEAD = re.compile(
+    rb'data: \{(?:%b, ?)*+"choices": ?\[\{"index": ?(%b), ?"delta": ?'
+    rb'\{(?:"role": ?"assistant", ?)?+"content": ?"' % (_FACT, NUMBER)
+)
+"""Begins a delta of text in the form that vendors send; its choice is the group."""
+_PLAIN_REST = re.compile(
+    rb'%b"\}(?:, ?"logprobs": ?null)?+(?:, ?"finish_reason": ?null)?+\}\](?:, ?%b)*+\}\n\n'
+    % (WORDS, _FACT)
+)
+"""Ends such a delta; its words are the group."""
+_NO_HEAD = b"\x00"
 
 
 class ChatStreamObserver:
@@ -18,9 +37,13 @@ class ChatStreamObserver:
     finish reason for every choice that was started, or the end mark.
     """
 
+    _plain_head = _PLAIN_HEAD
+
     def __init__(self) -> None:
         self._seen = Observation()
         self._splitter = FrameSplitter()
+        self._head = _NO_HEAD
+        self._head_index = 0
         self._usage = UsageCount()
         self._open_choices: set[int] = set()
         self._closed_choices: set[int] = set()
@@ -35,13 +58,36 @@ class ChatStreamObserver:
 
     def feed(self, data: bytes) -> None:
         """Take note of ``data``; unreadable frames are counted and passed over."""
-        for frame in self._splitter.feed(data):
-            self._read(frame.data)
+        for raw in self._splitter.cut(data):
+            characters = self._plain_characters(raw)
+            if characters:
+                self._plain_delta(characters)
+            elif (frame := parse_frame(raw)) is not None:
+                self._read(frame.data)
 
     def finish(self) -> None:
         """Take note of the end; a last frame without its blank line counts."""
         for frame in self._splitter.finish():
             self._read(frame.data)
+
+    def _plain_characters(self, raw: bytes) -> int:
+        """Return how many characters a delta of known form has; 0: it has to be parsed.
+
+        All deltas of a choice begin alike, so what was matched once is only compared.
+        """
+        if not raw.startswith(self._head):
+            head = self._plain_head.match(raw)
+            if head is None:
+                return 0
+            self._head, self._head_index = head[0], int(head[1])
+        rest = _PLAIN_REST.fullmatch(raw, len(self._head))
+        return characters_of(rest[1]) if rest else 0
+
+    def _plain_delta(self, characters: int) -> None:
+        if self._seen.error is None:
+            self._seen.is_started = True
+            self._touch(self._head_index)
+            self._output(characters)
 
     def _read(self, data: bytes) -> None:
         seen = self._seen
@@ -82,9 +128,7 @@ class ChatStreamObserver:
 
     def _choice(self, choice: dict[str, object]) -> None:
         index = whole(choice.get("index")) or 0
-        if index not in self._closed_choices:
-            self._open_choices.add(index)
-            self._seen.has_terminal = self._is_done
+        self._touch(index)
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
             self._delta(delta, index)
@@ -101,6 +145,12 @@ class ChatStreamObserver:
                 self._seen.refusal_seen = True
             if not self._open_choices:
                 self._terminal()
+
+    def _touch(self, index: int) -> None:
+        """Take note that a choice goes on."""
+        if index not in self._closed_choices:
+            self._open_choices.add(index)
+            self._seen.has_terminal = self._is_done
 
     def _delta(self, delta: dict[str, object], index: int) -> None:
         content = delta.get("content")
