@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -90,11 +91,16 @@ class Deployment:
             self._port = int(str(line.fields["port"]))
 
     async def stop(self, part: str) -> None:
-        """Ask a part to stop; nothing happens when it was stopped before."""
+        """Ask a part to stop and see it off; nothing happens when it was stopped before."""
         process = self._running.get(part)
-        if process is None:
-            return
-        code = await process.terminate(STOP_SECONDS)
+        if process is not None:
+            process.send_signal(signal.SIGTERM)
+            await self.see_off(part)
+
+    async def see_off(self, part: str) -> None:
+        """Wait for the good end of a part that was asked to stop: exit code 0, nothing left."""
+        process = self._running[part]
+        code = await process.wait(STOP_SECONDS)
         shown = "\n".join(line.text for line in process.lines[-20:])
         assert code == 0, f"{part} ended with {code}; last:\n{shown}"
         assert _is_group_gone(process.pid), f"{part} left processes behind"

@@ -164,7 +164,7 @@ async def _assert_stops_politely(deployment: Deployment, provider: FakeUpstream,
         deployment.process(part).send_signal(signal.SIGTERM)
         await stream.read_to_end()
     assert stream.is_whole
-    await deployment.stop(part)
+    await deployment.see_off(part)
     assert provider.aborted == 0
 
 
