@@ -1,0 +1,142 @@
+"""Sessions in SQLite or PostgreSQL, through one set of statements.
+
+A row is a document and the columns that statements look at. Nobody locks: a writer names the
+version that it read and stores nothing when that is not the stored one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from gateway.adapters.store import SCHEMA, SCRIPTS
+from gateway.model import InstallationId
+from gateway.sessions.document import DocumentError, decode, encode
+from gateway.sessions.model import Address, Session
+from services.runtime.database import open_engine, prepare, read_only, store_errors
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_log = get_logger("gateway")
+
+SESSIONS = sa.Table(
+    "sessions",
+    sa.MetaData(),
+    sa.Column("session_key", sa.String(32), primary_key=True),
+    sa.Column("role", sa.String(64), primary_key=True),
+    sa.Column("installation_id", sa.String(36)),
+    sa.Column("version", sa.BigInteger),
+    sa.Column("expires_unix_s", sa.Float(53)),
+    sa.Column("document", sa.LargeBinary),
+)
+_READ = (
+    SESSIONS.c.session_key,
+    SESSIONS.c.role,
+    SESSIONS.c.installation_id,
+    SESSIONS.c.version,
+    SESSIONS.c.document,
+)
+
+
+class SqlSessionStore:
+    """Sessions in the gateway's database."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = open_engine(url, schema=SCHEMA)
+        self._reader = read_only(self._engine)
+
+    async def start(self) -> None:
+        """Open the store; SQLite is migrated, PostgreSQL is checked."""
+        await prepare(self._engine, SCRIPTS, SCHEMA)
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        await self._engine.dispose()
+
+    async def load(self, address: Address) -> Session | None:
+        """Return the session; None: it was never stored."""
+        with store_errors():
+            async with self._reader.connect() as connection:
+                rows = await connection.execute(sa.select(*_READ).where(_is_at(address)))
+                row = rows.one_or_none()
+        return _session(*row) if row is not None else None
+
+    async def save(self, session: Session) -> Session | None:
+        """Store a session over its own version; None: another version is stored."""
+        stored = replace(session, version=session.version + 1)
+        with store_errors():
+            try:
+                async with self._engine.begin() as connection:
+                    result = await connection.execute(_writing(session, stored))
+            except exc.IntegrityError:
+                return None
+        return stored if result.rowcount == 1 else None
+
+    async def consume(self, address: Address, now_unix_s: float) -> Session | None:
+        """Remove and return a session that is not over yet."""
+        taking = (
+            SESSIONS.delete()
+            .where(_is_at(address), SESSIONS.c.expires_unix_s > now_unix_s)
+            .returning(*_READ)
+        )
+        with store_errors():
+            async with self._engine.begin() as connection:
+                row = (await connection.execute(taking)).one_or_none()
+        return _session(*row) if row is not None else None
+
+    async def recent(self, ended_after_unix_s: float, limit: int) -> Sequence[Session]:
+        """Return sessions that end or ended after then, the last to end first."""
+        wanted = (
+            sa.select(*_READ)
+            .where(SESSIONS.c.expires_unix_s > ended_after_unix_s)
+            .order_by(SESSIONS.c.expires_unix_s.desc())
+            .limit(limit)
+        )
+        with store_errors():
+            async with self._reader.connect() as connection:
+                rows = (await connection.execute(wanted)).all()
+        return [_session(*row) for row in rows]
+
+    async def sweep(self, before_unix_s: float) -> int:
+        """Remove the sessions that were over before then."""
+        ending = SESSIONS.delete().where(SESSIONS.c.expires_unix_s < before_unix_s)
+        with store_errors():
+            async with self._engine.begin() as connection:
+                return (await connection.execute(ending)).rowcount
+
+
+def _is_at(address: Address) -> sa.ColumnElement[bool]:
+    return sa.and_(SESSIONS.c.session_key == address.key.hex(), SESSIONS.c.role == address.role)
+
+
+def _writing(session: Session, stored: Session) -> sa.Insert | sa.Update:
+    values = {
+        "version": stored.version,
+        "expires_unix_s": stored.expires_unix_s,
+        "document": encode(stored),
+    }
+    address = session.address
+    if session.version:
+        is_own = SESSIONS.c.version == session.version
+        return SESSIONS.update().where(_is_at(address), is_own).values(values)
+    return SESSIONS.insert().values(
+        session_key=address.key.hex(),
+        role=address.role,
+        installation_id=address.installation_id,
+        **values,
+    )
+
+
+def _session(key: str, role: str, installation_id: str, version: int, document: bytes) -> Session:
+    """Return the session of a row; a damaged one is empty, and is written over by its version."""
+    address = Address(bytes.fromhex(key), role, InstallationId(installation_id))
+    try:
+        return decode(document, address, version)
+    except DocumentError:
+        _log.warning("session_unreadable", session_hash=key[:16])
+        return Session(address, version)

@@ -1,0 +1,87 @@
+"""The client's history as it grows and is cut, and what a cut carries over. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gateway.sessions.model import Alias, History
+from gateway.sessions.strikes import merge_strikes
+
+if TYPE_CHECKING:
+    from gateway.sessions.model import Session
+
+COMPARED_WITHIN_S = 300.0
+LONG_MESSAGES = 8
+MAX_ALIASES = 16
+MAX_SUMMARY_BYTES = 32 * 1024
+
+
+def is_trimmed(
+    session: Session, message_count: int, tool_call_count: int, now_unix_s: float
+) -> bool:
+    """Return whether the client cut its history since the last action of this thread.
+
+    Either messages got fewer where there were many, or tool calls did while many messages stay.
+    """
+    last = session.history
+    if last is None or now_unix_s - last.seen_unix_s >= COMPARED_WITHIN_S:
+        return False
+    has_fewer_messages = message_count < last.message_count and last.message_count >= LONG_MESSAGES
+    has_fewer_calls = tool_call_count < last.tool_call_count and message_count >= LONG_MESSAGES
+    return has_fewer_messages or has_fewer_calls
+
+
+def observe_history(
+    session: Session, message_count: int, tool_call_count: int, now_unix_s: float
+) -> Session:
+    """Return the session after an action with a history of this length.
+
+    A cut begins a new epoch of the history. What was seen later than this action is kept.
+    """
+    if session.history is not None and session.history.seen_unix_s > now_unix_s:
+        return session
+    is_cut = is_trimmed(session, message_count, tool_call_count, now_unix_s)
+    return replace(
+        session,
+        history=History(message_count, tool_call_count, now_unix_s),
+        history_epoch=session.history_epoch + is_cut,
+        last_seen_unix_s=max(session.last_seen_unix_s, now_unix_s),
+    )
+
+
+def keep_summary(session: Session, payload: bytes) -> Session:
+    """Return the session with a summary to use again; one that is too large is not kept."""
+    return replace(session, summary=payload if len(payload) <= MAX_SUMMARY_BYTES else b"")
+
+
+def remember_thread(conversation: Session, role: str, key: bytes, now_unix_s: float) -> Session:
+    """Return the conversation's session with the latest thread of a role."""
+    others = tuple(alias for alias in conversation.aliases if alias.role != role)
+    aliases = (Alias(role, key, now_unix_s), *others)[:MAX_ALIASES]
+    seen = max(conversation.last_seen_unix_s, now_unix_s)
+    return replace(conversation, aliases=aliases, last_seen_unix_s=seen)
+
+
+def latest_thread(conversation: Session, role: str) -> bytes | None:
+    """Return the key of the latest thread of a role; None: none is known."""
+    for alias in conversation.aliases:
+        if alias.role == role:
+            return alias.key
+    return None
+
+
+def carry_over(thread: Session, earlier: Session, now_unix_s: float) -> Session:
+    """Return a new thread with what was learned in the one that it continues.
+
+    For a client that rewrote its first message, which makes another thread of the same
+    conversation. Strikes, the latch of switches and mean risks go along; the pin and its caches do
+    not, since nothing of the new history is cached.
+    """
+    return replace(
+        thread,
+        strikes=merge_strikes(thread.strikes, earlier.strikes),
+        has_ever_switched=thread.has_ever_switched or earlier.has_ever_switched,
+        risks=thread.risks if thread.risks.action_count else earlier.risks,
+        last_seen_unix_s=max(thread.last_seen_unix_s, now_unix_s),
+    )

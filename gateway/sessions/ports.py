@@ -1,0 +1,41 @@
+"""What sessions need from outside: a place where they outlive the process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gateway.sessions.model import Address, Session
+
+
+class SessionStore(Protocol):
+    """Sessions by key and role. Every method may raise RouterError STORE_UNAVAILABLE."""
+
+    async def load(self, address: Address) -> Session | None:
+        """Return the session, of whichever installation it was first stored for.
+
+        None: it was never stored. One that cannot be read is empty and has its version.
+        """
+        ...
+
+    async def save(self, session: Session) -> Session | None:
+        """Store a session over its own version and return it with the next one.
+
+        None, and nothing is stored: somebody else stored another version meanwhile. The
+        installation of a stored session never changes.
+        """
+        ...
+
+    async def consume(self, address: Address, now_unix_s: float) -> Session | None:
+        """Remove and return a session that is not over yet; of callers at once one gets it."""
+        ...
+
+    async def recent(self, ended_after_unix_s: float, limit: int) -> Sequence[Session]:
+        """Return sessions that end or ended after then, the last to end first."""
+        ...
+
+    async def sweep(self, before_unix_s: float) -> int:
+        """Remove the sessions that were over before then; returns how many."""
+        ...

@@ -1,0 +1,112 @@
+"""Strikes: evidence against models and providers that outlives one action. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gateway.sessions.model import Strike, Strikes
+from gateway.sessions.pins import expire_pin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gateway.sessions.model import Session
+
+ERRORS_IN_A_ROW = 2
+OVERLOADS_IN_A_ROW = 2
+MAX_STRIKES = 32
+MAX_PROVIDERS = 32
+
+
+def count_upstream_error(session: Session, now_unix_s: float) -> Session:
+    """Return the session after a refusal that no retry helps; the second in a row ends the pin."""
+    count = session.strikes.upstream_errors + 1
+    if count < ERRORS_IN_A_ROW:
+        return _with(session, replace(session.strikes, upstream_errors=count), now_unix_s)
+    struck = _with(session, replace(session.strikes, upstream_errors=0), now_unix_s)
+    return expire_pin(struck, now_unix_s)
+
+
+def count_overload(session: Session, provider: str, now_unix_s: float) -> Session:
+    """Return the session after an overloaded answer that the client saw.
+
+    The second in a row disables the provider for the session and ends the pin.
+    """
+    count = session.strikes.overloads + 1
+    if count < OVERLOADS_IN_A_ROW:
+        return _with(session, replace(session.strikes, overloads=count), now_unix_s)
+    disabled = _united(session.strikes.disabled_providers, (provider,))
+    struck = replace(session.strikes, overloads=0, disabled_providers=disabled)
+    return expire_pin(_with(session, struck, now_unix_s), now_unix_s)
+
+
+def strike_model(session: Session, strike: Strike, now_unix_s: float) -> Session:
+    """Return the session with one strike more.
+
+    A strike for life outranks a cooldown of the same model; of two cooldowns the later end holds.
+    """
+    models = _merged((*session.strikes.models, strike))
+    return _with(session, replace(session.strikes, models=models), now_unix_s)
+
+
+def struck_models(session: Session, now_unix_s: float) -> frozenset[str]:
+    """Return the models that strikes hold back now; a cooldown is over at its very end."""
+    return frozenset(
+        strike.model_id for strike in session.strikes.models if _is_held(strike, now_unix_s)
+    )
+
+
+def struck_for_life(session: Session) -> frozenset[str]:
+    """Return the models that no time brings back."""
+    return frozenset(
+        strike.model_id for strike in session.strikes.models if strike.until_unix_s is None
+    )
+
+
+def cooling_models(session: Session, now_unix_s: float) -> tuple[str, ...]:
+    """Return the models in a cooldown, the soonest to end first, then by name."""
+    cooling = [
+        (strike.until_unix_s, strike.model_id)
+        for strike in session.strikes.models
+        if strike.until_unix_s is not None and _is_held(strike, now_unix_s)
+    ]
+    return tuple(model_id for _, model_id in sorted(cooling))
+
+
+def merge_strikes(first: Strikes, second: Strikes) -> Strikes:
+    """Return what both sessions know against models and providers."""
+    return Strikes(
+        upstream_errors=max(first.upstream_errors, second.upstream_errors),
+        overloads=max(first.overloads, second.overloads),
+        disabled_providers=_united(first.disabled_providers, second.disabled_providers),
+        models=_merged((*first.models, *second.models)),
+    )
+
+
+def _is_held(strike: Strike, now_unix_s: float) -> bool:
+    return strike.until_unix_s is None or now_unix_s < strike.until_unix_s
+
+
+def _with(session: Session, strikes: Strikes, now_unix_s: float) -> Session:
+    seen = max(session.last_seen_unix_s, now_unix_s)
+    return replace(session, strikes=strikes, last_seen_unix_s=seen)
+
+
+def _united(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*first, *second}))[:MAX_PROVIDERS]
+
+
+def _merged(strikes: Iterable[Strike]) -> tuple[Strike, ...]:
+    """Return one strike per model; the strongest stay where there are too many."""
+    strongest: dict[str, Strike] = {}
+    for strike in strikes:
+        kept = strongest.get(strike.model_id)
+        if kept is None or _strength(strike) > _strength(kept):
+            strongest[strike.model_id] = strike
+    ranked = sorted(strongest.values(), key=lambda s: (-_strength(s), s.model_id))
+    return tuple(ranked[:MAX_STRIKES])
+
+
+def _strength(strike: Strike) -> float:
+    return float("inf") if strike.until_unix_s is None else strike.until_unix_s

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from gateway.sessions import Strike
+from gateway.sessions.history import (
+    COMPARED_WITHIN_S,
+    MAX_ALIASES,
+    MAX_SUMMARY_BYTES,
+    carry_over,
+    is_trimmed,
+    keep_summary,
+    latest_thread,
+    observe_history,
+    remember_thread,
+)
+from gateway.sessions.risks import mean_risk, record_risks
+from gateway.sessions.strikes import strike_model, struck_models
+from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned
+
+
+@pytest.mark.spec("TRN-59")
+@pytest.mark.parametrize(
+    ("before", "after", "is_cut"),
+    [
+        ((8, 0), (7, 0), True),
+        ((7, 0), (6, 0), False),
+        ((9, 4), (9, 3), True),
+        ((9, 4), (8, 3), True),
+        ((7, 4), (7, 3), False),
+        ((7, 4), (8, 3), True),
+        ((9, 4), (9, 4), False),
+        ((9, 4), (11, 5), False),
+    ],
+)
+def test_a_history_that_shrinks_was_cut(
+    before: tuple[int, int], after: tuple[int, int], is_cut: bool
+) -> None:
+    session = observe_history(EMPTY, *before, NOW)
+    assert is_trimmed(session, *after, NOW + 1) is is_cut
+    assert observe_history(session, *after, NOW + 1).history_epoch == int(is_cut)
+
+
+@pytest.mark.spec("TRN-59")
+def test_only_recent_histories_are_compared() -> None:
+    session = observe_history(EMPTY, 20, 0, NOW)
+    assert is_trimmed(session, 2, 0, NOW + COMPARED_WITHIN_S - 1)
+    assert not is_trimmed(session, 2, 0, NOW + COMPARED_WITHIN_S)
+    assert not is_trimmed(EMPTY, 2, 0, NOW)
+
+
+def test_what_was_seen_later_stays() -> None:
+    session = observe_history(EMPTY, 20, 0, NOW)
+    assert observe_history(session, 2, 0, NOW - 1) == session
+
+
+def test_a_summary_is_kept_unless_it_is_too_large() -> None:
+    session = keep_summary(EMPTY, b"s" * MAX_SUMMARY_BYTES)
+    assert len(session.summary) == MAX_SUMMARY_BYTES
+    assert keep_summary(session, b"s" * (MAX_SUMMARY_BYTES + 1)).summary == b""
+
+
+def test_a_conversation_knows_the_latest_thread_of_each_role() -> None:
+    session = remember_thread(EMPTY, "default_high", b"a", NOW)
+    session = remember_thread(session, "default_low", b"b", NOW)
+    session = remember_thread(session, "default_high", b"c", NOW + 1)
+    assert latest_thread(session, "default_high") == b"c"
+    assert latest_thread(session, "default_low") == b"b"
+    assert latest_thread(session, "default") is None
+    for number in range(MAX_ALIASES + 3):
+        session = remember_thread(session, f"r{number}", b"d", NOW)
+    assert len(session.aliases) == MAX_ALIASES
+
+
+def test_a_thread_that_goes_on_under_another_key_keeps_what_was_learned() -> None:
+    earlier = strike_model(pinned(), Strike("bad", "x"), NOW)
+    earlier = record_risks(earlier, "act_1", {"m": 0.3})
+    thread = carry_over(strike_model(EMPTY, Strike("worse", "x"), NOW), earlier, NOW)
+    assert struck_models(thread, NOW) == {"bad", "worse"}
+    assert mean_risk(thread, "m") == 0.3
+    assert thread.pin is None
+    assert carry_over(thread, earlier, NOW) == thread

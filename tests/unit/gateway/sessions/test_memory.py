@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from gateway.sessions import Session, Sessions, Strike
+from gateway.sessions.memory import MAX_PENDING, PATIENCE_S, SWEEP_EVERY_S
+from gateway.sessions.model import TTL_S
+from gateway.sessions.pins import clear_pin, live_pin, write_pin
+from gateway.sessions.strikes import strike_model
+from tests.fakes.clock import FakeClock
+from tests.fakes.sessions import MemorySessionStore
+from tests.unit.gateway.sessions.made import ADDRESS, NOW, choice, pinned
+
+PLACE = (ADDRESS.key, ADDRESS.role)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(NOW)
+
+
+@pytest.fixture
+def store() -> MemorySessionStore:
+    return MemorySessionStore()
+
+
+def strike(model_id: str) -> Callable[[Session], Session]:
+    return partial(strike_model, strike=Strike(model_id, "x"), now_unix_s=NOW)
+
+
+def struck(session: Session) -> set[str]:
+    return {each.model_id for each in session.strikes.models}
+
+
+async def test_alone_a_gateway_reads_nothing_on_the_path(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.rows[PLACE] = replace(pinned(), version=1)
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    recalled = await sessions.recall(ADDRESS)
+    unknown = await sessions.recall(replace(ADDRESS, role="default_low"))
+    assert live_pin(recalled.session, "cluster", NOW) is not None
+    assert (unknown.session.version, unknown.is_known) == (0, True)
+    assert store.loads == 0
+    await sessions.aclose()
+
+
+@pytest.mark.spec("TRN-42")
+async def test_strikes_of_a_session_that_is_over_are_taken_up_too(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.rows[PLACE] = replace(strike("bad")(pinned()), version=1)
+    clock.advance(TTL_S + 60)
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    assert struck((await sessions.recall(ADDRESS)).session) == {"bad"}
+    await sessions.aclose()
+
+
+async def test_a_change_is_seen_at_once_and_stored_later(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    assert struck(sessions.change(ADDRESS, strike("a"))) == {"a"}
+    sessions.change(ADDRESS, strike("b"))
+    assert store.saves == 0
+    assert struck((await sessions.recall(ADDRESS)).session) == {"a", "b"}
+    await sessions.aclose()
+    assert struck(store.rows[PLACE]) == {"a", "b"}
+    assert store.saves == 1
+
+
+async def test_a_change_of_nothing_is_not_stored(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    sessions.change(ADDRESS, lambda session: session)
+    await sessions.aclose()
+    assert store.saves == 0
+
+
+async def test_beside_others_each_action_reads_once_and_stores_once(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    one, two = (Sessions(store, clock, is_shared=True) for _ in range(2))
+    await one.start()
+    await two.start()
+    await one.recall(ADDRESS)
+    one.change(ADDRESS, strike("a"))
+    await one.settle(ADDRESS)
+    assert struck((await two.recall(ADDRESS)).session) == {"a"}
+    two.change(ADDRESS, strike("b"))
+    await two.settle(ADDRESS)
+    assert struck((await one.recall(ADDRESS)).session) == {"a", "b"}
+    assert (store.loads, store.saves) == (3, 2)
+    await one.aclose()
+    await two.aclose()
+
+
+@pytest.mark.spec("TRN-93")
+async def test_a_pin_decided_before_a_clear_elsewhere_does_not_come_back(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.rows[PLACE] = replace(pinned(), version=1)
+    slow, quick = (Sessions(store, clock, is_shared=True) for _ in range(2))
+    await slow.start()
+    await quick.start()
+    basis = (await slow.recall(ADDRESS)).session.pin_epoch
+    await quick.recall(ADDRESS)
+    quick.change(ADDRESS, partial(clear_pin, reason="x", now_unix_s=NOW))
+    await quick.settle(ADDRESS)
+    slow.change(ADDRESS, partial(write_pin, choice=choice(), now_unix_s=NOW + 1, basis_epoch=basis))
+    await slow.settle(ADDRESS)
+    assert live_pin(store.rows[PLACE], "cluster", NOW + 2) is None
+    await slow.aclose()
+    await quick.aclose()
+
+
+@pytest.mark.spec("TRN-41")
+async def test_a_store_that_is_down_is_a_miss_of_unknown_history(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.is_down = True
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    recalled = await sessions.recall(ADDRESS)
+    assert recalled.session == Session(ADDRESS)
+    assert not recalled.is_known
+    sessions.change(ADDRESS, strike("a"))
+    again = await sessions.recall(ADDRESS)
+    assert struck(again.session) == {"a"}
+    store.is_down = False
+    await clock.pass_time(2)
+    assert struck(store.rows[PLACE]) == {"a"}
+    await sessions.aclose()
+
+
+async def test_what_was_stored_while_the_store_was_late_is_merged(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.rows[PLACE] = replace(strike("old")(Session(ADDRESS)), version=4)
+    store.delay_s = 2 * PATIENCE_S
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    assert not (await sessions.recall(ADDRESS)).is_known
+    sessions.change(ADDRESS, strike("new"))
+    await sessions.aclose()
+    assert struck(store.rows[PLACE]) == {"old", "new"}
+
+
+@pytest.mark.spec("TRN-47")
+async def test_what_is_consumed_is_not_written_again(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    sessions.change(ADDRESS, partial(write_pin, choice=choice(), now_unix_s=NOW, basis_epoch=0))
+    taken = await asyncio.gather(*(sessions.consume(ADDRESS) for _ in range(3)))
+    assert len([each for each in taken if each is not None]) == 1
+    await sessions.aclose()
+    assert store.rows == {}
+
+
+async def test_memory_is_bounded_and_what_it_drops_is_read_again(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=True, capacity=2)
+    await sessions.start()
+    places = [replace(ADDRESS, key=bytes([number]) * 16) for number in range(5)]
+    for place in places:
+        sessions.change(place, strike("a"))
+        await sessions.settle(place)
+    assert len(sessions._entries) == 2
+    assert struck((await sessions.recall(places[0])).session) == {"a"}
+    await sessions.aclose()
+
+
+async def test_memory_stays_bounded_while_the_store_is_down(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.is_down = True
+    sessions = Sessions(store, clock, is_shared=True, capacity=4)
+    await sessions.start()
+    for number in range(40):
+        sessions.change(replace(ADDRESS, key=bytes([number]) * 16), strike("a"))
+    for number in range(2 * MAX_PENDING):
+        sessions.change(ADDRESS, strike(f"m{number}"))
+    assert len(sessions._entries) <= 9
+    assert len(sessions._entries[PLACE].pending) == MAX_PENDING
+    store.is_down = False
+    await clock.pass_time(2)
+    await sessions.aclose()
+
+
+@pytest.mark.spec("TRN-43")
+async def test_a_sweep_each_hour_takes_what_was_over_for_a_day(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    store.rows[PLACE] = replace(pinned(), version=1)
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    await clock.pass_time(SWEEP_EVERY_S * 25)
+    assert PLACE in store.rows
+    await clock.pass_time(SWEEP_EVERY_S)
+    assert PLACE not in store.rows
+    await sessions.aclose()

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.sessions import Strike
+from gateway.sessions.model import Strikes
+from gateway.sessions.pins import live_pin
+from gateway.sessions.strikes import (
+    MAX_STRIKES,
+    cooling_models,
+    count_overload,
+    count_upstream_error,
+    merge_strikes,
+    strike_model,
+    struck_for_life,
+    struck_models,
+)
+from gateway.sessions.usage import record_use
+from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned, use
+
+strikes = st.builds(
+    Strike,
+    model_id=st.sampled_from(["a", "b", "c"]),
+    reason=st.just("x"),
+    until_unix_s=st.none() | st.floats(NOW, NOW + 100),
+)
+all_strikes = st.builds(
+    Strikes,
+    upstream_errors=st.integers(0, 1),
+    overloads=st.integers(0, 1),
+    disabled_providers=st.sets(st.sampled_from("pq")).map(lambda s: tuple(sorted(s))),
+    models=st.lists(strikes, max_size=3, unique_by=lambda s: s.model_id).map(tuple),
+)
+
+
+@pytest.mark.spec("DSP-257")
+def test_the_second_refusal_in_a_row_ends_the_pin() -> None:
+    once = count_upstream_error(pinned(), NOW)
+    assert live_pin(once, "cluster", NOW) is not None
+    assert live_pin(count_upstream_error(once, NOW + 1), "cluster", NOW + 1) is None
+    between = count_upstream_error(record_use(once, use(), "cluster"), NOW + 1)
+    assert live_pin(between, "cluster", NOW + 1) is not None
+
+
+@pytest.mark.spec("DSP-256")
+def test_the_second_overload_in_a_row_disables_the_provider_for_the_session() -> None:
+    once = count_overload(pinned(), "acme", NOW)
+    assert once.strikes.disabled_providers == ()
+    twice = count_overload(once, "acme", NOW + 1)
+    assert twice.strikes.disabled_providers == ("acme",)
+    assert live_pin(twice, "cluster", NOW + 1) is None
+    between = count_overload(record_use(once, use(), "cluster"), "acme", NOW + 1)
+    assert between.strikes.disabled_providers == ()
+
+
+@pytest.mark.spec("TRN-64")
+def test_a_cooldown_is_over_at_its_very_end() -> None:
+    session = strike_model(EMPTY, Strike("a", "rate_limited", NOW + 45), NOW)
+    assert struck_models(session, NOW + 44.9) == {"a"}
+    assert struck_models(session, NOW + 45) == frozenset()
+    assert struck_for_life(session) == frozenset()
+
+
+@pytest.mark.spec("TRN-65")
+def test_a_strike_for_life_outranks_a_cooldown_and_the_later_end_holds() -> None:
+    life, short, long = (Strike("a", "x", until) for until in (None, NOW + 1, NOW + 9))
+    for order in ((life, short), (short, life)):
+        session = EMPTY
+        for strike in order:
+            session = strike_model(session, strike, NOW)
+        assert session.strikes.models == (life,)
+    session = strike_model(strike_model(EMPTY, long, NOW), short, NOW)
+    assert session.strikes.models == (long,)
+
+
+@pytest.mark.spec("TRN-67")
+def test_cooling_models_come_back_soonest_first() -> None:
+    session = EMPTY
+    for model_id, until in (("b", NOW + 9), ("c", NOW + 1), ("a", NOW + 9), ("d", None)):
+        session = strike_model(session, Strike(model_id, "x", until), NOW)
+    assert cooling_models(session, NOW) == ("c", "a", "b")
+    assert cooling_models(session, NOW + 5) == ("a", "b")
+
+
+@pytest.mark.spec("TRN-65")
+@given(all_strikes, all_strikes, all_strikes)
+def test_merging_loses_nothing_whatever_the_order(a: Strikes, b: Strikes, c: Strikes) -> None:
+    def held(merged: Strikes) -> set[tuple[str, float | None]]:
+        return {(strike.model_id, strike.until_unix_s) for strike in merged.models}
+
+    both = merge_strikes(a, b)
+    assert held(both) == held(merge_strikes(b, a))
+    assert held(merge_strikes(both, c)) == held(merge_strikes(a, merge_strikes(b, c)))
+    assert held(merge_strikes(both, b)) == held(both)
+    assert {*both.disabled_providers} == {*a.disabled_providers, *b.disabled_providers}
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=8), max_size=80))
+def test_few_strikes_are_kept(models: list[str]) -> None:
+    session = EMPTY
+    for model_id in models:
+        session = strike_model(session, Strike(model_id, "x"), NOW)
+    assert len(session.strikes.models) <= MAX_STRIKES
