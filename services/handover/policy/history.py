@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.blocks import decode_content
+from services.domain.wire.features import utf8_length
 from services.domain.wire.model import Role, ToolResult, Turn, WireError
 from services.domain.wire.openai_chat.turns import Conversation
 from services.domain.wire.reading import text
@@ -157,8 +158,8 @@ def has_result(turns: Iterable[Turn]) -> bool:
 
 
 def raw_size(messages: Sequence[Message]) -> int:
-    """Return the length of messages as they were written."""
-    return sum(message.node.end - message.node.start for message in messages)
+    """Return the bytes of messages as they were written."""
+    return sum(utf8_length(message.source) for message in messages)
 
 
 def _message(place: int, node: Node) -> Message:

@@ -67,11 +67,10 @@ def rewrite(history: History, count: int, summary: str) -> Rewritten:
     )
     span = Edit(replaced[0].node.start, run[-1].node.end, text_of_span)
     body = history.document.splice([span])
-    request = codec_for(history.family).decode_request(body)
     return Rewritten(
         body=body,
         removed_messages=count - (prompt is not None),
-        overflow_tokens=features_of(request, len(body)).overflow_tokens,
+        overflow_tokens=_overflow_tokens(history.family, body),
     )
 
 
@@ -97,6 +96,13 @@ def has_prompt(history: History) -> bool:
         if shown(said).strip():
             return True
     return prompt_before(history, history.last_run()) is not None
+
+
+def _overflow_tokens(family: WireFamily, body: bytes) -> int:
+    """Return the overflow estimate; a body that names no image need not be decoded for it."""
+    if b'"image' not in body:
+        return len(body) // 4
+    return features_of(codec_for(family).decode_request(body), len(body)).overflow_tokens
 
 
 def _laid_out(

@@ -60,8 +60,8 @@ class Summaries:
 
     async def make(self, question: Question, time_left_s: float | None) -> Result:
         """Return what came of it; every failure is an outcome that keeps the full history."""
-        left_s = self._limits.timeout_s if time_left_s is None else time_left_s - ANSWER_S
-        end_s = self._clock.monotonic_s() + min(self._limits.timeout_s, left_s)
+        began_s = self._clock.monotonic_s()
+        caller_s = float("inf") if time_left_s is None else began_s + time_left_s
         try:
             history = read(question.family, question.body)
             kept = self._reused(question, history)
@@ -82,6 +82,9 @@ class Summaries:
             transcript = transcript_of(turns)
         except WireError:
             return Result(Outcome.FAILED)
+        if caller_s - self._clock.monotonic_s() < LEAST_S:
+            return Result(Outcome.TIMEOUT)
+        end_s = min(began_s + self._limits.timeout_s, caller_s - ANSWER_S)
         written = await self._written(question, transcript, cap, end_s)
         return self._placed(history, count, written)
 
@@ -110,10 +113,10 @@ class Summaries:
         chosen = self._chosen(question, transcript, cap)
         if isinstance(chosen, Outcome):
             return _Written(chosen, ())
-        outcome = Outcome.TIMEOUT
-        for summarizer in chosen:
+        outcome = Outcome.UPSTREAM_FAILED
+        for place, summarizer in enumerate(chosen):
             left_s = end_s - self._clock.monotonic_s()
-            if left_s < min(LEAST_S, self._limits.timeout_s):
+            if place and left_s < LEAST_S:
                 break
             body = question_body(transcript, summarizer.binding.model_id, cap)
             told = await self._models.ask(

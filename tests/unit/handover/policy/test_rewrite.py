@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
+from services.domain.wire.features import features_of
 from services.domain.wire.model import ToolResult, ToolUse
 from services.handover.model import Rewritten
 from services.handover.policy.history import History, read
@@ -232,3 +233,21 @@ def test_notes_beside_a_tool_output_are_no_prompt() -> None:
     assert found.place == 0
     assert has_prompt(history)
     assert not has_prompt(read(ANTHROPIC, body([user([result])])))
+
+
+@given(histories())
+def test_the_size_of_the_new_history_is_estimated_as_everywhere(
+    made: tuple[WireFamily, list[Json]],
+) -> None:
+    family, messages = made
+    answer = rewritten(family, messages)
+    request = codec_for(family).decode_request(answer.body)
+    expected = features_of(request, len(answer.body)).overflow_tokens
+    assert answer.overflow_tokens == expected
+
+
+def test_a_picture_counts_as_one_and_not_by_its_bytes() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * 40_000}
+    last = user([{"type": "image", "source": source}, {"type": "text", "text": "see"}])
+    answer = rewritten(ANTHROPIC, [user(LONG), assistant("Noted."), last])
+    assert answer.overflow_tokens == (len(answer.body) - 40_000) // 4 + 1600

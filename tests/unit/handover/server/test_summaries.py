@@ -172,8 +172,16 @@ async def test_the_time_limit_can_only_be_shortened(left_s: float | None, budget
 @pytest.mark.spec("HND-14")
 async def test_with_less_than_a_second_left_nothing_is_started() -> None:
     models = FakeModels()
-    assert await made(question(), models, left_s=1.0) == Result(Outcome.TIMEOUT)
+    assert await made(question(), models, left_s=0.99) == Result(Outcome.TIMEOUT)
     assert models.asked == []
+
+
+async def test_a_short_limit_of_ones_own_is_a_limit_and_no_refusal() -> None:
+    models = FakeModels([CallEnd.REFUSED])
+    asked = question(ANTHROPIC, SMALL, OTHER)
+    result = await made(asked, models, limits=Limits(0.5, 800))
+    assert result.outcome is Outcome.UPSTREAM_FAILED
+    assert [call.budget_s for call in models.asked] == [0.5]
 
 
 @pytest.mark.spec("HND-14")
