@@ -133,7 +133,6 @@ def test_only_those_that_ask_providers_or_are_asked_reach_the_outside() -> None:
 
 
 @each_of_ours
-@pytest.mark.spec("OPS-95")
 def test_every_variable_is_a_setting(name: str) -> None:
     settings, said = settings_of(OURS[name])
     assert said == []

@@ -98,14 +98,16 @@ class Stack:
             return await probe.wait()
 
 
-def moved(postgres_url: str, valkey_url: str) -> Mapping[str, str]:
-    """Return the variables that name a place, as they are on this machine."""
-    database = postgres_url.replace("postgresql+asyncpg://", "postgresql://")
+def moved(databases: tuple[str, str], valkey_url: str) -> Mapping[str, str]:
+    """Return the variables that name a place, as they are on this machine.
+
+    `databases` are the URLs of gateway and credentials.
+    """
     places = {
         "POINTSMAN_CONFIG": str(CONFIG),
-        "POINTSMAN_GATEWAY__DATABASE": database,
+        "POINTSMAN_GATEWAY__DATABASE": databases[0],
         "POINTSMAN_GATEWAY__LISTEN": "127.0.0.1:0",
-        "POINTSMAN_SERVICES__CREDENTIALS__DATABASE": database,
+        "POINTSMAN_SERVICES__CREDENTIALS__DATABASE": databases[1],
         "POINTSMAN_SHARED__VALKEY_URL": valkey_url,
     }
     for name in PORTS:
@@ -120,19 +122,34 @@ def moved(postgres_url: str, valkey_url: str) -> Mapping[str, str]:
 async def test_the_commands_of_the_containers_serve_together(
     tmp_path: Path, postgres_url: str, valkey_url: str, upstream: FakeUpstream
 ) -> None:
+    database = postgres_url.replace("postgresql+asyncpg://", "postgresql://")
+    stack = Stack(tmp_path, moved((database, database), valkey_url), upstream.base_url)
     wired = {"migrate", *Part}
-    names = [name for name in WHOLE.start_order() if name in wired]
-    stack = Stack(tmp_path, moved(postgres_url, valkey_url), upstream.base_url)
+    async with stack.up([name for name in WHOLE.start_order() if name in wired]):
+        await answers_come(stack, upstream)
+
+
+@pytest.mark.spec("OPS-155")
+async def test_the_command_of_the_embedded_container_serves(
+    tmp_path: Path, upstream: FakeUpstream
+) -> None:
+    databases = (f"sqlite:///{tmp_path}/pointsman.db", f"sqlite:///{tmp_path}/credentials.db")
+    stack = Stack(tmp_path, moved(databases, ""), upstream.base_url)
+    async with stack.up(["embedded"]):
+        await answers_come(stack, upstream)
+
+
+async def answers_come(stack: Stack, upstream: FakeUpstream) -> None:
+    """Ask on both surfaces: the provider gets the key of `keys.env`, no log gets a secret."""
     key = FILLED["POINTSMAN_BOOTSTRAP_KEY"]
-    async with stack.up(names):
-        said = [{"role": "user", "content": "Hello"}]
-        body = {"model": MODEL, "max_tokens": 64, "messages": said}
-        async with httpx.AsyncClient(headers={"x-router-key": key}, trust_env=False) as client:
-            base = f"http://127.0.0.1:{stack.port}"
-            for path in ("/v1/messages", "/v1/chat/completions"):
-                answer = await client.post(base + path, json=body, timeout=20)
-                assert answer.status_code == 200, answer.text + stack.written()
-        assert {seen.headers["x-api-key"] for seen in upstream.requests} == set(KEYS.values())
+    said = [{"role": "user", "content": "Hello"}]
+    body = {"model": MODEL, "max_tokens": 64, "messages": said}
+    async with httpx.AsyncClient(headers={"x-router-key": key}, trust_env=False) as client:
+        for path in ("/v1/messages", "/v1/chat/completions"):
+            url = f"http://127.0.0.1:{stack.port}{path}"
+            answer = await client.post(url, json=body, timeout=20)
+            assert answer.status_code == 200, answer.text + stack.written()
+    assert {seen.headers["x-api-key"] for seen in upstream.requests} == set(KEYS.values())
     for secret in (key, *KEYS.values(), FILLED["ENCRYPTION_KEY"]):
         assert secret not in stack.written()
 
