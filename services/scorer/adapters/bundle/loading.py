@@ -1,0 +1,156 @@
+"""Builds the artifact and its embedder from the checked files of a bundle."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from services.scorer.adapters.bundle.members import Members, floats, read_members, version_to_load
+from services.scorer.adapters.bundle.metadata import Metadata, read_metadata
+from services.scorer.adapters.bundle.quality import Quality, read_quality
+from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
+from services.scorer.model.artifact import Artifact, ClusterHead, Floats, LinearHead, PieceHead
+from services.scorer.policy.embedding import StaticTables
+from services.scorer.policy.surface import COUNT
+from services.scorer.ports import Embedder
+
+CENTROIDS = "centroids.bin"
+MAGIC = b"PMC1"
+LINEAR = "linear.npy"
+PIECES = "pieces.npy"
+PIECE_IDF = "piece_idf.npy"
+VECTORS = "vectors.npy"
+SCALES = "vector_scales.npy"
+SURFACE = "surface.npy"
+TOKENIZER = "tokenizer.json"
+LEAST_PROBE_COSINE = 0.999
+
+_HEADER = struct.Struct("<4sIII")
+_CENTROIDS_FORMAT = 1
+_UNIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """An artifact and the embedder that it was trained with."""
+
+    artifact: Artifact
+    embedder: Embedder
+
+
+def load(folder: Path, version: str = "") -> Loaded:
+    """Return a bundle of ``folder``: the version asked for, else the latest.
+
+    Raises:
+        BundleError: something in it is not as it should be; names version and file.
+    """
+    members = read_members(folder, version_to_load(folder, version))
+    centroids = _centroids(members)
+    quality = read_quality(members, centroids.shape[0])
+    metadata = read_metadata(members, centroids.shape, quality.models)
+    embedder = _embedder(members, metadata)
+    artifact = _artifact(members, centroids, quality, metadata, embedder)
+    _probe(members, artifact, embedder)
+    return Loaded(artifact, embedder)
+
+
+def _artifact(
+    members: Members,
+    centroids: Floats,
+    quality: Quality,
+    metadata: Metadata,
+    embedder: StaticEmbedder,
+) -> Artifact:
+    clusters = ClusterHead(centroids, quality.cells, metadata.top_p, metadata.temperature)
+    return Artifact(
+        version=members.version,
+        digest=members.digest,
+        embedder=metadata.embedder,
+        measured=quality.models,
+        aliases=quality.aliases,
+        means=quality.means,
+        clusters=clusters,
+        knobs=metadata.knobs,
+        linear=_linear(members, centroids.shape[1], len(quality.models)),
+        pieces=_pieces(members, embedder.vocabulary, quality.means),
+        curve=metadata.curve,
+        far_similarity=metadata.far_similarity,
+        axes=quality.axes,
+        is_internal=metadata.is_internal,
+    )
+
+
+def _centroids(members: Members) -> Floats:
+    content = members.raw(CENTROIDS)
+    if len(content) < _HEADER.size:
+        raise members.fault(CENTROIDS, "is shorter than its header")
+    magic, version, count, dimensions = _HEADER.unpack_from(content)
+    if magic != MAGIC:
+        raise members.fault(CENTROIDS, f"must begin with {MAGIC.decode()}")
+    if version != _CENTROIDS_FORMAT:
+        raise members.fault(CENTROIDS, f"format must be {_CENTROIDS_FORMAT}, not {version}")
+    if count < 1 or dimensions < 1:
+        raise members.fault(CENTROIDS, "must have at least one cluster and one dimension")
+    if len(content) != _HEADER.size + 4 * count * dimensions:
+        raise members.fault(CENTROIDS, f"must hold {count} x {dimensions} numbers of 4 bytes")
+    read = np.frombuffer(content, "<f4", offset=_HEADER.size).reshape(count, dimensions)
+    members.finite(read, CENTROIDS)
+    if (abs(np.linalg.norm(read, axis=1) - 1) > _UNIT_TOLERANCE).any():
+        raise members.fault(CENTROIDS, "rows must have length 1")
+    return floats(read)
+
+
+def encode_centroids(centroids: Floats) -> bytes:
+    """Return the file of unit rows that :func:`load` reads."""
+    header = _HEADER.pack(MAGIC, _CENTROIDS_FORMAT, *centroids.shape)
+    return header + centroids.astype("<f4").tobytes()
+
+
+def _linear(members: Members, dimensions: int, models: int) -> LinearHead | None:
+    if not members.has(LINEAR):
+        return None
+    read = floats(members.array(LINEAR, "<f4", (dimensions + 1, models)))
+    return LinearHead(read[:-1], read[-1])
+
+
+def _pieces(members: Members, vocabulary: int, means: Floats) -> PieceHead | None:
+    if not members.has(PIECES):
+        return None
+    weights = members.array(PIECES, "<f2", (vocabulary, len(means)))
+    return PieceHead(weights, members.array(PIECE_IDF, "<f2", (vocabulary,)), means)
+
+
+def _embedder(members: Members, metadata: Metadata) -> StaticEmbedder:
+    recipe = metadata.embedder
+    if recipe.name != NAME:
+        fault = f"embedder {recipe.name!r} is not available here; this build has {NAME!r}"
+        raise members.fault("metadata.yaml", fault)
+    try:
+        tokenizer = read_tokenizer(members.raw(TOKENIZER))
+    except ValueError as error:
+        raise members.fault(TOKENIZER, str(error)) from None
+    size, width = tokenizer.get_vocab_size(), recipe.dimensions - COUNT
+    if width < 1:
+        raise members.fault("metadata.yaml", f"embed_dim must be above {COUNT}")
+    surface = members.array(SURFACE, "<f8", (2, COUNT))
+    if (surface[1] <= 0).any():
+        raise members.fault(SURFACE, "deviations must be above 0")
+    tables = StaticTables(
+        vectors=members.array(VECTORS, "|i1", (size, width)),
+        scales=members.array(SCALES, "<f2", (size,)),
+        surface_means=surface[0],
+        surface_deviations=surface[1],
+    )
+    return StaticEmbedder(tokenizer, tables, recipe.max_bytes)
+
+
+def _probe(members: Members, artifact: Artifact, embedder: StaticEmbedder) -> None:
+    """Refuse an embedder that does not give the vector that training wrote down."""
+    recipe = artifact.embedder
+    cosine = float(embedder.embed(recipe.probe_text).unit @ recipe.probe_vector)
+    if not cosine >= LEAST_PROBE_COSINE:
+        fault = f"the embedder's probe has cosine {cosine:.4f}, not {LEAST_PROBE_COSINE}"
+        raise members.fault("metadata.yaml", fault)

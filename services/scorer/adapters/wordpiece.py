@@ -1,0 +1,61 @@
+"""The static embedder: a word-piece tokenizer and a table of vectors; no network, no model run."""
+
+from __future__ import annotations
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from services.scorer.model.artifact import TextVector
+from services.scorer.policy.embedding import StaticTables, joint, tail
+from services.scorer.policy.surface import features
+
+NAME = "static-wordpiece-1"
+"""Identifies recipe and code; an artifact that names another embedder is refused."""
+UNKNOWN = "[UNK]"
+
+
+class StaticEmbedder:
+    """Embeds texts with the tables of one artifact."""
+
+    def __init__(self, tokenizer: Tokenizer, tables: StaticTables, max_bytes: int) -> None:
+        self._tokenizer = tokenizer
+        self._tables = tables
+        self._max_bytes = max_bytes
+        self._unknown_id = tokenizer.token_to_id(UNKNOWN)
+
+    @property
+    def dimensions(self) -> int:
+        """Length of its joint vectors."""
+        return self._tables.dimensions
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of word pieces."""
+        return self._tokenizer.get_vocab_size()
+
+    def embed(self, text: str) -> TextVector:
+        """Return the vector of the text's last bytes."""
+        read = tail(text, self._max_bytes)
+        ids = np.array(self._tokenizer.encode(read, add_special_tokens=False).ids, dtype=np.int64)
+        known = ids[ids != self._unknown_id]
+        return TextVector(
+            joint=joint(self._tables, known, features(read)),
+            piece_ids=known,
+            unknown_share=1.0 - known.size / ids.size if ids.size else 0.0,
+            embedded_bytes=len(read.encode("utf-8", "replace")),
+        )
+
+
+def read_tokenizer(content: bytes) -> Tokenizer:
+    """Return the tokenizer that ``content`` describes.
+
+    Raises:
+        ValueError: it describes none, or one without an unknown piece.
+    """
+    try:
+        tokenizer = Tokenizer.from_str(content.decode("utf-8"))
+    except Exception as error:  # noqa: BLE001 - the library raises bare Exception on bad files
+        raise ValueError(f"is no tokenizer: {error}") from None
+    if tokenizer.token_to_id(UNKNOWN) is None:
+        raise ValueError(f"must have the piece {UNKNOWN}")
+    return tokenizer

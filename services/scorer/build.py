@@ -1,0 +1,114 @@
+"""Builds the scorer from its settings; starting it loads the artifact."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pointsman.scorer.v1 import scorer_pb2_grpc as rpc
+
+from services.runtime import log
+from services.runtime.host import Bundle
+from services.runtime.launch import StartError
+from services.scorer.adapters.bundle.loading import load
+from services.scorer.model.fault import BundleError
+from services.scorer.policy.decide import desk_of
+from services.scorer.policy.deployed import deploy
+from services.scorer.server.engine import Engine
+from services.scorer.server.servicer import ScorerServicer
+
+if TYPE_CHECKING:
+    import grpc
+
+    from services.domain.catalog import Catalog
+    from services.runtime.channel import ChannelTo
+    from services.runtime.clock import Clock
+    from services.runtime.settings import CommonSettings
+    from services.scorer.settings import ScorerSettings
+
+FULL_NAME = "pointsman.scorer.v1.ScorerService"
+CALLERS = frozenset({"gateway"})
+"""Who may always call."""
+METHODS = ("Score", "ListCandidates")
+
+_log = log.get_logger("scorer")
+
+
+class Slot:
+    """Holds the engine once its artifact is loaded."""
+
+    def __init__(self) -> None:
+        self.engine: Engine | None = None
+
+
+def build(
+    settings: ScorerSettings,
+    common: CommonSettings,
+    *,
+    catalog: Catalog,
+    clock: Clock,
+    channel_to: ChannelTo,
+) -> Bundle:
+    """Return the service. It calls nobody and is ready once its artifact is loaded."""
+    slot = Slot()
+    servicer = ScorerServicer(lambda: slot.engine, catalog.version, clock)
+
+    def attach(server: grpc.aio.Server) -> None:
+        rpc.add_ScorerServiceServicer_to_server(servicer, server)
+
+    async def start() -> None:
+        slot.engine = await asyncio.to_thread(open_engine, settings, catalog)
+
+    async def aclose() -> None:
+        slot.engine = None
+
+    callers = CALLERS.union(settings.callers)
+    return Bundle(
+        full_name=FULL_NAME,
+        attach=attach,
+        start=start,
+        aclose=aclose,
+        allowed_callers={f"/{FULL_NAME}/{method}": callers for method in METHODS},
+        readiness=lambda: {"artifact": slot.engine is not None},
+        info=lambda: {"catalog_version": catalog.version},
+    )
+
+
+def open_engine(settings: ScorerSettings, catalog: Catalog) -> Engine:
+    """Return the engine of the artifact that the settings name, warmed up.
+
+    Raises:
+        StartError: the bundle may not serve, or speaks for no model of the catalog.
+    """
+    folder = Path(settings.artifacts).expanduser() if settings.artifacts else shipped()
+    try:
+        loaded = load(folder, settings.artifact_version)
+    except BundleError as error:
+        raise StartError(f"services.scorer.artifacts: {error}") from None
+    artifact, deployment = loaded.artifact, deploy(catalog, loaded.artifact)
+    if not deployment.models:
+        fault = f"artifact {artifact.version!r} has figures for no tiered model of the catalog"
+        raise StartError(f"services.scorer.artifacts: {fault}")
+    _log.info(
+        "artifact_loaded",
+        version=artifact.version,
+        digest=artifact.digest,
+        embedder=artifact.embedder.name,
+        models=len(deployment.models),
+        has_risk=artifact.has_risk,
+    )
+    if artifact.is_internal:
+        _log.warning("artifact_not_for_release", version=artifact.version)
+    if deployment.unmeasured:
+        _log.warning("models_without_figures", models=list(deployment.unmeasured))
+    if deployment.unknown_lenders:
+        _log.warning("scored_as_unknown", models=list(deployment.unknown_lenders))
+    desk = desk_of(artifact, deployment, settings.risk_price_usd)
+    return Engine(desk, loaded.embedder, settings.embedding_cache_entries)
+
+
+def shipped() -> Path:
+    """Return the folder of the artifacts that ship with the product."""
+    return Path(str(resources.files("services.scorer").joinpath("data")))

@@ -1,0 +1,1 @@
+"""Messages of the contract beside the scorer's own values."""

@@ -1,0 +1,188 @@
+"""Writes answers; money is rounded here, after it was compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from google.protobuf import duration_pb2
+from pointsman.common.v1 import binding_pb2
+from pointsman.scorer.v1 import scorer_pb2 as pb
+
+from services.domain.errors import RouterError
+from services.scorer.codec import enums
+from services.scorer.codec.fields import micro_usd
+from services.scorer.model.decision import (
+    Candidate,
+    ChosenBinding,
+    Decision,
+    Dropped,
+    EffectiveKnobs,
+    Filter,
+    FilterReport,
+    Refusal,
+    Terms,
+)
+
+if TYPE_CHECKING:
+    from services.scorer.codec.requests import Asked
+    from services.scorer.model.artifact import TextVector
+    from services.scorer.model.question import Eligibility
+
+CACHE_SIMILARITY = 0.95
+"""Cosine above which the response cache may reuse an answer."""
+MOST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What an answer was made with."""
+
+    service_version: str
+    catalog_version: str
+    artifact_version: str
+    artifact_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Where the time went, in seconds."""
+
+    embed_s: float
+    score_s: float
+    is_cached: bool
+
+
+def error_of(refusal: Refusal) -> RouterError:
+    """Return the error for a request that nothing may serve."""
+    metadata = {"layers": ",".join(refusal.layers)} if refusal.layers else {}
+    return RouterError(refusal.reason, refusal.message, metadata=metadata)
+
+
+def scored(
+    decision: Decision,
+    asked: Asked,
+    vector: TextVector,
+    identity: Identity,
+    watch: Watch,
+    unmeasured: tuple[str, ...],
+) -> pb.ScoreResponse:
+    """Return the answer; ``unmeasured`` are models that the artifact cannot speak for."""
+    candidates = [_candidate(entry, asked) for entry in decision.candidates]
+    if asked.effort:
+        candidates[0].effort = asked.effort
+    dropped = [*decision.pool.dropped, *(Dropped(m, Filter.UNMEASURED) for m in unmeasured)]
+    return pb.ScoreResponse(
+        pick=candidates[0],
+        runner_up=candidates[1] if len(candidates) > 1 else None,
+        candidates=candidates,
+        dropped=[_dropped(entry) for entry in dropped],
+        filters=[_report(entry) for entry in decision.pool.reports],
+        reason=reason_of(decision, identity),
+        propensity_ratio=1.0,
+        cluster_ids=decision.cluster_ids,
+        embedding=vector.unit.tolist() if asked.wants_embedding else (),
+        cache_similarity_ratios=(
+            [CACHE_SIMILARITY] * len(decision.cluster_ids) if asked.wants_embedding else ()
+        ),
+        knobs=_knobs(decision.knobs),
+        evidence=pb.ScoreEvidence(
+            embedded_bytes=vector.embedded_bytes,
+            unknown_token_ratio=vector.unknown_share,
+            nearest_similarity=decision.nearest_similarity,
+            is_out_of_distribution=decision.is_far,
+            is_embedding_cached=watch.is_cached,
+        ),
+        timing=pb.ScoreTiming(
+            queue=duration_pb2.Duration(),
+            embed=_span(watch.embed_s),
+            score=_span(watch.score_s),
+        ),
+        versions=versions(identity, asked.question.eligibility),
+    )
+
+
+def versions(identity: Identity, eligibility: Eligibility) -> binding_pb2.Versions:
+    """Return the data that an answer was made with."""
+    return binding_pb2.Versions(
+        service_version=identity.service_version,
+        catalog_version=identity.catalog_version,
+        config_version=eligibility.config_version,
+        artifact_version=identity.artifact_version,
+        artifact_digest=identity.artifact_digest,
+        eligibility_id=eligibility.record_id,
+    )
+
+
+def reason_of(decision: Decision, identity: Identity) -> str:
+    """Return the short machine text that explains a decision."""
+    pick = decision.pick.binding
+    clusters = ",".join(map(str, decision.cluster_ids))
+    said = f"cluster:{identity.artifact_version}:{clusters}:{pick.model_id}:{pick.provider}"
+    return said[:MOST_REASON]
+
+
+def binding(chosen: ChosenBinding) -> binding_pb2.BindingRef:
+    """Return a binding as the contract names it."""
+    return binding_pb2.BindingRef(
+        model_id=chosen.model_id,
+        provider=chosen.provider,
+        upstream_id=chosen.upstream_id,
+        binding_index=chosen.index,
+    )
+
+
+def _candidate(entry: Candidate, asked: Asked) -> pb.Candidate:
+    return pb.Candidate(
+        binding=binding(entry.binding),
+        score=entry.score,
+        risk_ratio=entry.risk,
+        evidence=enums.EVIDENCE[entry.deployed.evidence],
+        scored_as=entry.deployed.scored_as,
+        tier=enums.TIERS[entry.deployed.model.tier],
+        expected_cost_micro_usd=micro_usd(entry.cost_usd),
+        terms=_terms(entry.terms) if asked.wants_explanation else None,
+    )
+
+
+def _terms(terms: Terms) -> pb.ScoreTerms:
+    return pb.ScoreTerms(
+        quality_ratio=terms.quality,
+        cost_ratio=terms.cost,
+        latency_ratio=terms.latency,
+        subscription_bonus=terms.subscription_bonus,
+        preference_bonus=terms.preference_bonus,
+    )
+
+
+def _dropped(entry: Dropped) -> pb.DroppedCandidate:
+    return pb.DroppedCandidate(
+        model_id=entry.model_id,
+        filter=enums.FILTERS[entry.filter],
+        layer=None if entry.layer is None else enums.LAYERS[entry.layer],
+    )
+
+
+def _report(entry: FilterReport) -> pb.FilterReport:
+    return pb.FilterReport(
+        filter=enums.FILTERS[entry.filter],
+        before_count=entry.before,
+        after_count=entry.after,
+        is_skipped=entry.is_skipped,
+    )
+
+
+def _knobs(knobs: EffectiveKnobs) -> pb.EffectiveKnobs:
+    return pb.EffectiveKnobs(
+        alpha_ratios=knobs.alpha,
+        speed_weight_ratio=knobs.speed_weight,
+        output_cost_multiplier=knobs.output_cost_ratio,
+        expected_output_token_count=knobs.expected_output_tokens,
+        is_verbosity_per_model=knobs.is_verbosity_per_model,
+        risk_price_micro_usd=micro_usd(knobs.risk_price_usd),
+        knobs_hash=knobs.hash,
+    )
+
+
+def _span(seconds: float) -> duration_pb2.Duration:
+    return duration_pb2.Duration(nanos=min(round(seconds * 1e9), 999_999_999))

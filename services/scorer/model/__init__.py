@@ -1,0 +1,1 @@
+"""Values of the scorer: artifacts, questions and decisions."""

@@ -1,0 +1,1 @@
+"""Decisions of the scorer, synchronous and pure."""

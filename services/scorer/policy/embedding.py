@@ -1,0 +1,60 @@
+"""The arithmetic of the static embedder: word-piece vectors and surface features in one vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.scorer.model.artifact import Bytes8, Floats, Halves, Indices
+
+CLIP = 4.0
+"""Standard deviations beyond which a surface feature says no more."""
+SURFACE_WEIGHT = 0.5
+"""Length that all surface features at one deviation have together, beside a meaning of length 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticTables:
+    """What a static embedder looks up: a row per word piece, and the spread of each feature."""
+
+    vectors: Bytes8
+    scales: Halves
+    surface_means: Floats
+    surface_deviations: Floats
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the joint vector."""
+        return int(self.vectors.shape[1] + self.surface_means.shape[0])
+
+
+def tail(text: str, max_bytes: int) -> str:
+    """Return the last ``max_bytes`` bytes of ``text``, cut forward to a character boundary."""
+    if len(text) <= max_bytes and text.isascii():
+        return text
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= max_bytes:
+        return text
+    start = len(encoded) - max_bytes
+    while start < len(encoded) and encoded[start] & 0xC0 == 0x80:
+        start += 1
+    return encoded[start:].decode("utf-8", "replace")
+
+
+def meaning(tables: StaticTables, piece_ids: Indices) -> Floats:
+    """Return the mean of the pieces' vectors at unit length; zero when there are none."""
+    width = tables.vectors.shape[1]
+    if piece_ids.size == 0:
+        return np.zeros(width)
+    scales = tables.scales[piece_ids].astype(np.float64)
+    mean: Floats = scales @ tables.vectors[piece_ids].astype(np.float64) / piece_ids.size
+    size = float(np.linalg.norm(mean))
+    return mean / size if size > 0 else mean
+
+
+def joint(tables: StaticTables, piece_ids: Indices, surface: Floats) -> Floats:
+    """Return meaning and standardised surface features as one vector."""
+    standard = (surface - tables.surface_means) / tables.surface_deviations
+    weight = SURFACE_WEIGHT / np.sqrt(surface.size)
+    return np.concatenate([meaning(tables, piece_ids), np.clip(standard, -CLIP, CLIP) * weight])

@@ -1,0 +1,94 @@
+"""Predicts the quality of every measured model on one prompt: the mean of the heads present."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.scorer.model.artifact import (
+    Artifact,
+    ClusterHead,
+    Floats,
+    Halves,
+    Indices,
+    LinearHead,
+    PieceHead,
+    TextVector,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearby:
+    """The nearest clusters, nearest first, with cosine and weight of each."""
+
+    ids: Indices
+    similarities: Floats
+    weights: Floats
+    """Softmax shares that sum to 1, or ones where the artifact sums."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Quality of each measured model, [0, 1], and where the prompt lies."""
+
+    quality: Floats
+    nearby: Nearby
+    is_far: bool
+
+
+def predict(artifact: Artifact, text: TextVector) -> Prediction:
+    """Return the mean of the heads present.
+
+    A prompt that is far from every cluster leans halfway on the models' means: topic skill is
+    worth little where nothing alike was measured.
+    """
+    nearby = nearest(artifact.clusters, text.unit)
+    parts = [cluster_quality(artifact.clusters, nearby)]
+    if artifact.linear is not None:
+        parts.append(linear_quality(artifact.linear, text.joint))
+    if artifact.pieces is not None:
+        parts.append(piece_quality(artifact.pieces, text.piece_ids))
+    quality = np.mean(parts, axis=0)
+    is_far = bool(nearby.similarities[0] < artifact.far_similarity)
+    if is_far:
+        quality = (quality + artifact.means) / 2
+    return Prediction(np.clip(quality, 0.0, 1.0), nearby, is_far)
+
+
+def nearest(clusters: ClusterHead, unit: Floats) -> Nearby:
+    """Return the clusters that take part; on ties the lower index is nearer."""
+    similarities = clusters.centroids @ unit
+    ids = np.argsort(-similarities, kind="stable")[: clusters.top_p]
+    kept = similarities[ids]
+    if clusters.temperature is None:
+        return Nearby(ids, kept, np.ones(len(ids)))
+    raised = np.exp((kept - kept[0]) / clusters.temperature)
+    return Nearby(ids, kept, raised / raised.sum())
+
+
+def cluster_quality(clusters: ClusterHead, nearby: Nearby) -> Floats:
+    """Return the weighted mean of the nearby clusters' rows."""
+    quality: Floats = nearby.weights @ clusters.quality[nearby.ids] / nearby.weights.sum()
+    return quality
+
+
+def linear_quality(head: LinearHead, joint: Floats) -> Floats:
+    """Return the linear head's qualities; they may leave [0, 1]."""
+    quality: Floats = joint @ head.weights + head.offsets
+    return quality
+
+
+def piece_quality(head: PieceHead, piece_ids: Indices) -> Floats:
+    """Return the word-piece head's qualities; without a known piece those are its offsets."""
+    ids, values = weighted_pieces(piece_ids, head.idf)
+    quality: Floats = values @ head.weights[ids].astype(np.float64) + head.offsets
+    return quality
+
+
+def weighted_pieces(piece_ids: Indices, idf: Halves) -> tuple[Indices, Floats]:
+    """Return each distinct piece with its weight: 1 + log count, times idf, at unit length."""
+    ids, counts = np.unique(piece_ids, return_counts=True)
+    values = (1.0 + np.log(counts)) * idf[ids].astype(np.float64)
+    size = float(np.linalg.norm(values))
+    return ids, values / size if size > 0 else values

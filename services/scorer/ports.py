@@ -1,0 +1,20 @@
+"""What the scorer needs from outside: something that turns a text into a vector."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from services.scorer.model.artifact import TextVector
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, the same in serving as in training."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of its joint vectors."""
+        ...
+
+    def embed(self, text: str) -> TextVector:
+        """Return the vector of ``text``; an empty text has one too. Costs about a millisecond."""
+        ...

@@ -1,0 +1,48 @@
+"""One loaded artifact at work: embeds, predicts, decides; remembers vectors, never texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from services.scorer.policy.decide import Desk, decide
+from services.scorer.policy.heads import predict
+
+if TYPE_CHECKING:
+    from services.scorer.model.artifact import TextVector
+    from services.scorer.model.decision import Decision, Refusal
+    from services.scorer.model.question import Question
+    from services.scorer.ports import Embedder
+
+
+class Engine:
+    """Decides with one artifact. Embedding costs under a millisecond, so it stays in the loop."""
+
+    def __init__(self, desk: Desk, embedder: Embedder, cache_entries: int) -> None:
+        self.desk = desk
+        self._embedder = embedder
+        self._entries = cache_entries
+        self._vectors: OrderedDict[bytes, TextVector] = OrderedDict()
+
+    def embed(self, text: str) -> tuple[TextVector, bool]:
+        """Return the vector of a text, and whether it was known already."""
+        key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+        known = self._vectors.get(key)
+        if known is not None:
+            self._vectors.move_to_end(key)
+            return known, True
+        vector = self._embedder.embed(text)
+        if self._entries > 0:
+            self._vectors[key] = vector
+            if len(self._vectors) > self._entries:
+                self._vectors.popitem(last=False)
+        return vector, False
+
+    def decide(self, vector: TextVector, question: Question) -> Decision | Refusal:
+        """Return the decision for a text, or why nothing may serve.
+
+        Raises:
+            InvalidRequestError: the knobs do not fit together.
+        """
+        return decide(self.desk, predict(self.desk.artifact, vector), question)

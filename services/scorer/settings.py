@@ -1,0 +1,26 @@
+"""Settings of the scorer: the table ``[services.scorer]``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from services.runtime.settings import ServiceSettings
+
+Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class ScorerSettings(ServiceSettings):
+    """Which artifact scores, and what a bad answer costs."""
+
+    artifacts: str = ""
+    """Folder of artifact bundles. Empty: the ones that ship with the product."""
+    artifact_version: str = ""
+    """Bundle to serve. Empty: the one that the folder's file `latest` names."""
+    risk_price_usd: Money = 0.10
+    """What one answer that is not good enough costs; the planner should use the same."""
+    embedding_cache_entries: int = Field(default=4_096, ge=0)
+    """Most texts whose vectors are kept, by digest. 0: none."""
+    callers: tuple[str, ...] = ()
+    """Services that may call besides the gateway."""

@@ -1,0 +1,73 @@
+"""What texts become: their tail, their surface, their vector."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.scorer.policy.embedding import joint, meaning, tail
+from services.scorer.policy.heads import weighted_pieces
+from services.scorer.policy.surface import COUNT, features
+from tests.fakes import scorer_bundle as tiny
+
+
+@pytest.mark.spec("SCO-5")
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("abcd", "abcd"), ("0123abcd", "abcd"), ("00éabc", "abc"), ("0éab", "éab")],
+)
+def test_only_the_last_bytes_are_read_from_a_character_on(text: str, kept: str) -> None:
+    assert tail(text, 4) == kept
+
+
+@pytest.mark.spec("SCO-5")
+@given(st.text(), st.integers(1, 40))
+def test_a_tail_is_whole_characters_and_no_longer_than_allowed(text: str, most: int) -> None:
+    cut = tail(text, most)
+    assert text.endswith(cut)
+    assert len(cut.encode()) <= most
+    longer = text[len(text) - len(cut) - 1 :]
+    assert cut == text or len(longer.encode()) > most
+
+
+@given(st.text())
+def test_every_text_has_finite_features(text: str) -> None:
+    found = features(text)
+    assert found.shape == (COUNT,)
+    assert np.isfinite(found).all()
+
+
+@given(st.text())
+def test_a_text_has_one_vector_of_bounded_length(text: str) -> None:
+    embedder = tiny.embedder()
+    vector = embedder.embed(text)
+    assert vector.joint.tolist() == embedder.embed(text).joint.tolist()
+    assert np.linalg.norm(vector.joint[: tiny.WIDTH]) <= 1 + 1e-9
+    assert np.linalg.norm(vector.joint[tiny.WIDTH :]) <= 2 + 1e-9
+    assert 0.0 <= vector.unknown_share <= 1.0
+
+
+@pytest.mark.spec("SCO-6")
+def test_meaning_is_the_mean_of_known_pieces_at_unit_length() -> None:
+    tables = tiny.tables()
+    ids = np.array([1, 2, 3])
+    rows = tables.vectors[ids].astype(np.float64) * 0.01
+    expected = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
+    assert meaning(tables, ids) == pytest.approx(expected, abs=1e-3)
+    assert meaning(tables, np.array([], dtype=np.int64)).tolist() == [0.0] * tiny.WIDTH
+    assert joint(tables, ids, np.full(COUNT, 99.0))[-1] == pytest.approx(4 * 0.5 / COUNT**0.5)
+
+
+def test_unknown_words_are_counted_and_left_out() -> None:
+    vector = tiny.embedder().embed("prove zebra the quark")
+    assert vector.unknown_share == 0.5
+    assert vector.piece_ids.tolist() == [1, 2]
+
+
+def test_repeats_weigh_by_the_logarithm_of_their_count() -> None:
+    ids, values = weighted_pieces(np.array([3, 5, 3]), np.ones(9, np.float16))
+    assert ids.tolist() == [3, 5]
+    assert values[0] / values[1] == pytest.approx(1 + np.log(2))
+    assert np.linalg.norm(values) == pytest.approx(1.0)
