@@ -19,19 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import event, exc, text
+from sqlalchemy import column, event, exc, inspect, select, table
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
-from sqlalchemy.schema import CreateSchema
 
 from services.domain.errors import Reason, RouterError
-from services.runtime.launch import StartError
 from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
@@ -163,7 +156,7 @@ async def prepare(engine: AsyncEngine, scripts: Path, schema: str) -> None:
 async def migrate(database: AsyncEngine | str, scripts: Path, schema: str) -> MigrationStatus:
     """Bring the tables of one owner to the newest revision; one migrator at a time.
 
-    ``scripts`` is a folder with ``versions/``.
+    ``scripts`` is a folder with ``versions/``; names begin with their revision, in order.
 
     Raises:
         NotMigratedError: the database is newer than this program.
@@ -172,9 +165,7 @@ async def migrate(database: AsyncEngine | str, scripts: Path, schema: str) -> Mi
     async with _borrowed(database, schema) as engine:
         with _named_errors(engine):
             async with engine.begin() as connection:
-                done: MigrationStatus = await connection.run_sync(
-                    _upgrade, _scripts(scripts), schema
-                )
+                done: MigrationStatus = await connection.run_sync(_upgrade, scripts, schema)
                 return done
 
 
@@ -189,9 +180,7 @@ async def migration_status(
     async with _borrowed(database, schema) as engine:
         with _named_errors(engine):
             async with read_only(engine).connect() as connection:
-                status: MigrationStatus = await connection.run_sync(
-                    _status, _scripts(scripts), schema
-                )
+                status: MigrationStatus = await connection.run_sync(_status, scripts, schema)
                 return status
 
 
@@ -282,50 +271,30 @@ def _engine_name(engine: AsyncEngine) -> str:
     return engine.url.set(drivername="postgresql").render_as_string(hide_password=True)
 
 
-def _scripts(folder: Path) -> ScriptDirectory:
-    return ScriptDirectory(str(folder))
+def _upgrade(connection: Connection, scripts: Path, schema: str) -> MigrationStatus:
+    status = _status(connection, scripts, schema)
+    if status.is_current:
+        return status
+    from services.runtime import migration  # slow to import, seldom needed
 
-
-def _upgrade(connection: Connection, scripts: ScriptDirectory, schema: str) -> MigrationStatus:
-    if connection.dialect.name == "postgresql":
-        connection.execute(
-            text("SELECT pg_advisory_xact_lock(hashtext(:name))"),
-            {"name": f"pointsman migrate {schema}"},
-        )
-        connection.execute(CreateSchema(schema, if_not_exists=True))
-
-    def steps(revision: Any, _: MigrationContext) -> Any:
-        return scripts._upgrade_revs("heads", revision)  # noqa: SLF001 - as Alembic's own pages show
-
-    with EnvironmentContext(Config(), scripts, fn=steps) as environment:
-        environment.configure(
-            connection=connection,
-            version_table=VERSION_TABLE,
-            version_table_schema=_table_schema(connection, schema),
-        )
-        try:
-            environment.run_migrations()
-        except CommandError as error:
-            raise NotMigratedError(
-                f"the tables of {schema!r} are newer than this program: {error}"
-            ) from error
+    migration.upgrade(connection, scripts, schema)
     return _status(connection, scripts, schema)
 
 
-def _status(connection: Connection, scripts: ScriptDirectory, schema: str) -> MigrationStatus:
-    context = MigrationContext.configure(
-        connection,
-        opts={
-            "version_table": VERSION_TABLE,
-            "version_table_schema": _table_schema(connection, schema),
-        },
-    )
-    return MigrationStatus(
-        schema=schema,
-        current=context.get_current_revision() or "",
-        head=scripts.get_current_head() or "",
-    )
+def _status(connection: Connection, scripts: Path, schema: str) -> MigrationStatus:
+    versions = table(VERSION_TABLE, column("version_num"), schema=table_schema(connection, schema))
+    current = ""
+    if inspect(connection).has_table(VERSION_TABLE, versions.schema):
+        current = connection.execute(select(versions.c.version_num)).scalar() or ""
+    return MigrationStatus(schema=schema, current=current, head=head_of(scripts))
 
 
-def _table_schema(connection: Connection, schema: str) -> str | None:
+def head_of(scripts: Path) -> str:
+    """Return the newest revision of a folder of migrations."""
+    names = (found.name for found in (scripts / "versions").glob("[0-9]*.py"))
+    return max((name.partition("_")[0] for name in names), default="")
+
+
+def table_schema(connection: Connection, schema: str) -> str | None:
+    """Return where an owner's tables are; None: SQLite has no schemas."""
     return schema if connection.dialect.name == "postgresql" else None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import stat
+import sys
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from services.domain.errors import Reason, RouterError
@@ -129,3 +132,28 @@ async def test_a_database_that_does_not_answer_is_named_without_its_password(
 def test_other_databases_are_refused() -> None:
     with pytest.raises(database.DatabaseError, match="not supported"):
         database.open_engine("mysql://x/y")
+
+
+@pytest.mark.parametrize("package", ["gateway", "services.credentials.adapters"])
+def test_names_of_migrations_begin_with_their_revisions(package: str) -> None:
+    file = importlib.import_module(package).__file__
+    assert file is not None
+    folder = Path(file).parent / "migrations"
+    scripts = ScriptDirectory(str(folder))
+    assert database.head_of(folder) == scripts.get_current_head()
+    for script in scripts.walk_revisions():
+        assert Path(script.path).name.startswith(f"{script.revision}_")
+
+
+async def test_a_database_that_fits_is_opened_without_the_migrator(
+    tmp_path: Path, scripts: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    await database.migrate(url, scripts, "owner")
+    program = (
+        "import asyncio, pathlib, sys; from services.runtime import database;"
+        f" asyncio.run(database.migrate({url!r}, pathlib.Path({str(scripts)!r}), 'owner'));"
+        " sys.exit('alembic' in sys.modules)"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
+    assert await process.wait() == 0
