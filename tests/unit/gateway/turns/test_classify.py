@@ -207,7 +207,7 @@ def test_a_tool_result_beside_text_is_a_tool_result() -> None:
 
 
 def test_the_complexity_request_of_gemini_cli_is_a_classifier() -> None:
-    properties = dict.fromkeys(("complexity_reasoning", "complexity_score"), {"type": "STRING"})
+    properties = {f"complexity_{part}": {"type": "STRING"} for part in ("reasoning", "score")}
     schema = {"type": "OBJECT", "properties": properties}
     form = {"type": "json_schema", "json_schema": {"name": "c", "schema": schema}}
     assert typed(chat_body([user("hi")], response_format=form)) is TurnType.CLASSIFIER

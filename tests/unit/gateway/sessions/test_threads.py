@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from gateway.sessions import Sessions, Strike
+from gateway.sessions.pins import write_pin
+from gateway.sessions.strikes import strike_model, struck_models
+from gateway.sessions.threads import recall_thread
+from tests.fakes.clock import FakeClock
+from tests.fakes.sessions import MemorySessionStore
+from tests.unit.gateway.sessions.made import ADDRESS, NOW, choice
+
+CONVERSATION = b"\x0c" * 16
+AFTER = replace(ADDRESS, key=b"\x02" * 16)
+
+
+@pytest.fixture
+def store() -> MemorySessionStore:
+    return MemorySessionStore()
+
+
+@pytest.fixture
+async def sessions(store: MemorySessionStore) -> AsyncIterator[Sessions]:
+    opened = Sessions(store, FakeClock(NOW), is_shared=False)
+    await opened.start()
+    yield opened
+    await opened.aclose()
+
+
+async def known_thread(sessions: Sessions, messages: int) -> None:
+    await recall_thread(sessions, ADDRESS, CONVERSATION, messages, 0, NOW)
+    sessions.change(ADDRESS, partial(strike_model, strike=Strike("bad", "x"), now_unix_s=NOW))
+    sessions.change(ADDRESS, partial(write_pin, choice=choice(), now_unix_s=NOW, basis_epoch=0))
+
+
+async def test_a_thread_that_was_cut_keeps_its_strikes_under_its_new_key(
+    sessions: Sessions,
+) -> None:
+    await known_thread(sessions, 30)
+    after = await recall_thread(sessions, AFTER, CONVERSATION, 3, 0, NOW + 5)
+    assert struck_models(after.session, NOW + 5) == {"bad"}
+    assert after.session.pin is None
+    again = await recall_thread(sessions, AFTER, CONVERSATION, 5, 0, NOW + 9)
+    assert struck_models(again.session, NOW + 9) == {"bad"}
+
+
+async def test_a_new_thread_beside_a_short_one_begins_anew(sessions: Sessions) -> None:
+    await known_thread(sessions, 3)
+    after = await recall_thread(sessions, AFTER, CONVERSATION, 1, 0, NOW + 5)
+    assert struck_models(after.session, NOW + 5) == frozenset()
+
+
+async def test_nothing_goes_over_to_another_role_or_conversation(sessions: Sessions) -> None:
+    await known_thread(sessions, 30)
+    low = replace(AFTER, role="default_low")
+    for address, conversation in ((low, CONVERSATION), (AFTER, b"\x0d" * 16), (AFTER, AFTER.key)):
+        found = await recall_thread(sessions, address, conversation, 1, 0, NOW + 5)
+        assert struck_models(found.session, NOW + 5) == frozenset()
+
+
+async def test_a_client_without_a_session_has_one_row(
+    sessions: Sessions, store: MemorySessionStore
+) -> None:
+    await recall_thread(sessions, ADDRESS, ADDRESS.key, 1, 0, NOW)
+    await sessions.aclose()
+    assert list(store.rows) == [(ADDRESS.key, ADDRESS.role)]
+
+
+@pytest.mark.spec("TRN-59")
+async def test_the_history_of_each_action_is_counted(sessions: Sessions) -> None:
+    await recall_thread(sessions, ADDRESS, CONVERSATION, 20, 0, NOW)
+    cut = await recall_thread(sessions, ADDRESS, CONVERSATION, 2, 0, NOW + 1)
+    assert cut.session.history_epoch == 1
+
+
+async def test_a_thread_of_unknown_history_is_left_alone(
+    store: MemorySessionStore,
+) -> None:
+    store.is_down = True
+    shared = Sessions(store, FakeClock(NOW), is_shared=True)
+    found = await recall_thread(shared, ADDRESS, CONVERSATION, 2, 0, NOW)
+    assert not found.is_known
+    assert found.session.history is not None
