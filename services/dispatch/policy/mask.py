@@ -17,3 +17,18 @@ MASK = b"***"
 def masked_body(body: bytes) -> bytes:
     """Return ``body`` with key-shaped text replaced."""
     return _KEY_SHAPED.sub(MASK, body) if body else b""
+
+
+_SHORTEST_SECRET_BYTES = 8
+"""Shorter ones may be parts of ordinary words."""
+
+
+def without_secret(data: bytes, secret: str) -> bytes:
+    """Return ``data`` without the very secret that an upstream was asked with and echoes.
+
+    Finds it whatever its shape. One that is cut by the end of ``data`` is not found.
+    """
+    key = secret.encode()
+    if len(key) < _SHORTEST_SECRET_BYTES or key not in data:
+        return data
+    return data.replace(key, MASK)

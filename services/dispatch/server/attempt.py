@@ -14,6 +14,7 @@ from services.dispatch.model.outcome import (
 )
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.policy.classify import class_of
+from services.dispatch.policy.mask import without_secret
 from services.dispatch.server import bodies
 from services.dispatch.server.stopwatch import Stopwatch
 from services.dispatch.server.watch import WatchedReader
@@ -69,6 +70,7 @@ class Attempt:
         self._is_at_end = False
         self._usage: Usage | None = None
         self._output_chars = 0
+        self._secret = ""
         self.transforms: tuple[Transform, ...] = ()
         self.stop: StopReason | None = None
         self.tool_calls = 0
@@ -85,7 +87,7 @@ class Attempt:
             RouterError: the body cannot be built for reasons that are ours or the client's.
         """
         built = self._build()
-        self.transforms = built.transforms
+        self.transforms, self._secret = built.transforms, built.secret
         self._reporter.sent(self.watch.start())
         try:
             answer = await self._upstream.open(built.request)
@@ -166,13 +168,16 @@ class Attempt:
         return Fault(
             class_of(error.http_status, error, kind),
             http_status=error.http_status,
-            body=body[:MAX_ERROR_BODY_BYTES],
+            body=without_secret(body, self._secret)[:MAX_ERROR_BODY_BYTES],
             is_body_truncated=is_cut,
             headers=headers,
             retry_after_s=header_rules.retry_after_s(headers, self._clock.now_unix_s()),
             vendor_type=error.vendor_type[:128],
-            message=error.message,
+            message=self._shown(error.message),
         )
+
+    def _shown(self, message: str) -> str:
+        return without_secret(message.encode(), self._secret).decode()
 
     def _report_fault(self, fault: Fault) -> None:
         is_empty = fault.failure_class is FailureClass.STREAM_EMPTY
@@ -186,7 +191,7 @@ class Attempt:
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
         held, self._held = b"".join(self._held), []
-        for chunk in bodies.cut(held):
+        for chunk in bodies.cut(without_secret(held, self._secret)):
             self.sent_bytes += len(chunk)
             yield chunk
         reader, observer = self._reader, self._observer
@@ -199,7 +204,7 @@ class Attempt:
                 data = await self._next(reader, observer)
                 if data is None:
                     break
-                for chunk in bodies.cut(data):
+                for chunk in bodies.cut(without_secret(data, self._secret)):
                     self.sent_bytes += len(chunk)
                     yield chunk
         except AttemptFault as missed:
@@ -229,7 +234,8 @@ class Attempt:
         if seen.error is not None:
             error, status = seen.error, seen.error.http_status
             self.failure_class = class_of(status, error, self._grant.attribution.kind)
-            self.broken = Broken(status, error.vendor_type[:128], error.message, True)
+            message = self._shown(error.message)
+            self.broken = Broken(status, error.vendor_type[:128], message, True)
         elif not seen.has_terminal:
             fault = fault or bodies.unfinished(is_started=True)
             self.failure_class = fault.failure_class

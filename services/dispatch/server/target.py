@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import AttemptFault, Fault
@@ -45,6 +45,8 @@ class Built:
 
     request: UpstreamRequest
     transforms: tuple[Transform, ...]
+    secret: str = field(default="", repr=False)
+    """What authenticates it: never shown, even when the upstream echoes it."""
 
 
 def build(
@@ -92,7 +94,7 @@ def build(
         header_timeout_s=endpoint.header_timeout_s,
         proxy_url=access.proxy_url,
     )
-    return Built(request, encoded.transforms)
+    return Built(request, encoded.transforms, access.auth.secret)
 
 
 def window_of(catalog: Catalog, planned: PlannedBinding) -> int:
