@@ -105,7 +105,7 @@ def test_needs_follow_from_the_blocks(block: Json, needs: list[Requirement]) -> 
     assert list(features({"role": "user", "content": [block]}).requirements) == needs
 
 
-@pytest.mark.spec("XLT-218", "XLT-99", "XLT-100")
+@pytest.mark.spec("XLT-218", "XLT-99")
 def test_needs_follow_from_the_parameters() -> None:
     schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}
     found = chat_features(USER, n=2, logprobs=True, response_format=schema)
