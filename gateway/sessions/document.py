@@ -6,7 +6,6 @@ What a newer program wrote and this one does not know is dropped; what is missin
 from __future__ import annotations
 
 import base64
-import math
 from typing import TYPE_CHECKING
 
 import orjson
@@ -176,13 +175,13 @@ def _whole(members: Members, name: str) -> int:
 
 
 def _number(members: Members, name: str) -> float:
-    return _moment(members, name) or 0.0
+    value = members.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _moment(members: Members, name: str) -> float | None:
     value = members.get(name)
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if is_number and isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _binary(members: Members, name: str) -> bytes:

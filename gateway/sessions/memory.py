@@ -14,24 +14,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import OrderedDict, deque
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gateway.sessions.entry import Entry
 from gateway.sessions.model import Session
 from services.domain.errors import RouterError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from gateway.sessions.entry import Transition
     from gateway.sessions.model import Address
     from gateway.sessions.ports import SessionStore
     from services.runtime.clock import Clock
 
-    Transition = Callable[[Session], Session]
-
 CAPACITY = 4096
+TAKEN_UP_AT_START = 1024
+"""Sessions read at the start of a gateway that is alone; a third of a second at most."""
+
 PATIENCE_S = 0.020
 """Longest wait of an action for the store, each way."""
 SHARED_WRITERS = 4
@@ -43,9 +44,6 @@ A kill loses no more than that of pins; money has a journal of its own.
 """
 RETRY_AFTER_S = 1.0
 CLOSE_WITHIN_S = 5.0
-MAX_PENDING = 256
-"""Transitions kept for a store that is down, per session; the oldest are let go."""
-
 SWEEP_EVERY_S = 3600.0
 SWEEP_WITHIN_S = 30.0
 KEPT_AFTER_END_S = 24 * 3600.0
@@ -60,39 +58,6 @@ class Recall:
     session: Session
     is_known: bool = True
     """Whether its history is known: false when the store did not answer in time."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A session in memory: what is stored, what is not yet, and both together."""
-
-    stored: Session
-    session: Session
-    pending: deque[tuple[int, Transition]] = field(
-        default_factory=lambda: deque(maxlen=MAX_PENDING)
-    )
-    change_count: int = 0
-    is_queued: bool = False
-    idle: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def apply(self, transition: Transition) -> None:
-        """Take a change."""
-        self.session = transition(self.session)
-        self.change_count += 1
-        self.pending.append((self.change_count, transition))
-
-    def rebase(self, stored: Session) -> None:
-        """Take another stored version and apply to it what is pending."""
-        self.stored = stored
-        self.session = stored
-        for _, transition in self.pending:
-            self.session = transition(self.session)
-
-    def mark_stored(self, stored: Session, change_count: int) -> None:
-        """Take the version that holds the first ``change_count`` changes."""
-        while self.pending and self.pending[0][0] <= change_count:
-            self.pending.popleft()
-        self.rebase(stored)
 
 
 class Sessions:
@@ -110,11 +75,11 @@ class Sessions:
         self._clock = clock
         self._is_shared = is_shared
         self._capacity = capacity
-        self._entries: OrderedDict[tuple[bytes, str], _Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[bytes, str], Entry] = OrderedDict()
         self._is_complete = False
         self._is_store_up = True
         self._closing = asyncio.Event()
-        self._dirty: asyncio.Queue[_Entry] = asyncio.Queue(2 * capacity)
+        self._dirty: asyncio.Queue[Entry] = asyncio.Queue(2 * capacity)
         self._reads: dict[tuple[bytes, str], asyncio.Task[bool]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -126,10 +91,11 @@ class Sessions:
         """
         if not self._is_shared:
             oldest_unix_s = self._clock.now_unix_s() - KEPT_AFTER_END_S
-            kept = await self._store.recent(oldest_unix_s, self._capacity)
+            limit = min(TAKEN_UP_AT_START, self._capacity)
+            kept = await self._store.recent(oldest_unix_s, limit)
             for session in reversed(kept):
                 self._keep(session)
-            self._is_complete = len(kept) < self._capacity
+            self._is_complete = len(kept) < limit
         writers = [self._write_for_ever() for _ in range(SHARED_WRITERS if self._is_shared else 1)]
         for number, loop in enumerate((*writers, self._sweep_for_ever())):
             self._tasks.append(asyncio.create_task(loop, name=f"sessions-{number}"))
@@ -175,7 +141,7 @@ class Sessions:
         """Return when the session is stored, or nobody else needs it, or the patience is over."""
         entry = self._entries.get(_place(address))
         if entry is not None and self._is_shared:
-            await _stored_soon(entry)
+            await entry.stored_within(PATIENCE_S)
 
     async def consume(self, address: Address) -> Session | None:
         """Remove and return a session that is not over yet; of callers at once one gets it.
@@ -184,7 +150,7 @@ class Sessions:
         """
         entry = self._entries.get(_place(address))
         if entry is not None:
-            await _stored_soon(entry)
+            await entry.stored_within(PATIENCE_S)
             entry.pending.clear()
             self._entries.pop(_place(address), None)
         try:
@@ -218,14 +184,14 @@ class Sessions:
             entry.rebase(found)
         return True
 
-    def _keep(self, session: Session) -> _Entry:
-        entry = _Entry(stored=session, session=session)
+    def _keep(self, session: Session) -> Entry:
+        entry = Entry(stored=session, session=session)
         self._entries[_place(session.address)] = entry
         if len(self._entries) > self._capacity:
             self._let_go(entry)
         return entry
 
-    def _let_go(self, newest: _Entry) -> None:
+    def _let_go(self, newest: Entry) -> None:
         """Drop the session that was used longest ago, of those that are stored; not the newest.
 
         While the store is down there may be none; then the oldest goes once twice as many are kept.
@@ -242,7 +208,7 @@ class Sessions:
             del self._entries[place]
             self._is_complete = False
 
-    def _queue(self, entry: _Entry) -> None:
+    def _queue(self, entry: Entry) -> None:
         if entry.is_queued:
             return
         with contextlib.suppress(asyncio.QueueFull):
@@ -268,7 +234,7 @@ class Sessions:
             async with asyncio.timeout(GATHER_S):
                 await self._closing.wait()
 
-    async def _write(self, entry: _Entry) -> None:
+    async def _write(self, entry: Entry) -> None:
         while entry.pending:
             try:
                 await self._write_once(entry)
@@ -277,7 +243,7 @@ class Sessions:
                 self._note_fault(error)
                 await self._clock.sleep(RETRY_AFTER_S)
 
-    async def _write_once(self, entry: _Entry) -> None:
+    async def _write_once(self, entry: Entry) -> None:
         """Store what is pending now; over another version than expected, read that one first."""
         change_count = entry.change_count
         wanted = replace(entry.session, version=entry.stored.version)
@@ -303,11 +269,3 @@ class Sessions:
 
 def _place(address: Address) -> tuple[bytes, str]:
     return address.key, address.role
-
-
-async def _stored_soon(entry: _Entry) -> None:
-    """Return when an entry is stored or the patience is over."""
-    if entry.is_queued:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
-                await entry.idle.wait()

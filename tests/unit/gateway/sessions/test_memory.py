@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 
 from gateway.sessions import Session, Sessions, Strike
-from gateway.sessions.memory import MAX_PENDING, PATIENCE_S, SWEEP_EVERY_S
+from gateway.sessions.entry import MAX_PENDING
+from gateway.sessions.memory import PATIENCE_S, SWEEP_EVERY_S
 from gateway.sessions.model import TTL_S
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
 from gateway.sessions.strikes import strike_model

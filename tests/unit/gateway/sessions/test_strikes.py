@@ -35,7 +35,6 @@ all_strikes = st.builds(
 )
 
 
-@pytest.mark.spec("DSP-257")
 def test_the_second_refusal_in_a_row_ends_the_pin() -> None:
     once = count_upstream_error(pinned(), NOW)
     assert live_pin(once, "cluster", NOW) is not None
@@ -44,7 +43,6 @@ def test_the_second_refusal_in_a_row_ends_the_pin() -> None:
     assert live_pin(between, "cluster", NOW + 1) is not None
 
 
-@pytest.mark.spec("DSP-256")
 def test_the_second_overload_in_a_row_disables_the_provider_for_the_session() -> None:
     once = count_overload(pinned(), "acme", NOW)
     assert once.strikes.disabled_providers == ()
@@ -75,7 +73,6 @@ def test_a_strike_for_life_outranks_a_cooldown_and_the_later_end_holds() -> None
     assert session.strikes.models == (long,)
 
 
-@pytest.mark.spec("TRN-67")
 def test_cooling_models_come_back_soonest_first() -> None:
     session = EMPTY
     for model_id, until in (("b", NOW + 9), ("c", NOW + 1), ("a", NOW + 9), ("d", None)):
