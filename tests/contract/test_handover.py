@@ -42,6 +42,8 @@ class FakeDispatch(dispatch_rpc.DispatchServiceServicer):
     """Raised after the attempt's start."""
     is_refused: bool = False
     is_broken: bool = False
+    is_declined: bool = False
+    """The vendor declined for reasons of policy inside the answer."""
     is_unfinished: bool = False
     orders: list[dispatch_pb.DispatchRequest] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,7 +102,7 @@ class FakeDispatch(dispatch_rpc.DispatchServiceServicer):
         yield dispatch_pb.DispatchResponse(chunk=answer[20:])
         if self.is_unfinished:
             return
-        tail = dispatch_pb.Tail(attempt=record)
+        tail = dispatch_pb.Tail(attempt=record, refusal_seen=self.is_declined)
         if self.is_broken:
             tail.failure.http_status = 502
         yield dispatch_pb.DispatchResponse(tail=tail)
@@ -248,6 +250,7 @@ async def test_a_chat_history_is_rewritten_in_its_own_dialect(
 FAILURES: dict[str, tuple[dict[str, object], int]] = {
     "refused": ({"is_refused": True}, pb.SUMMARY_OUTCOME_UPSTREAM_FAILED),
     "broken": ({"is_broken": True}, pb.SUMMARY_OUTCOME_UPSTREAM_FAILED),
+    "declined": ({"is_declined": True}, pb.SUMMARY_OUTCOME_UPSTREAM_FAILED),
     "empty": ({"text": ""}, pb.SUMMARY_OUTCOME_EMPTY),
     "late": ({"pause_s": 30.0}, pb.SUMMARY_OUTCOME_TIMEOUT),
     "unfinished": ({"is_unfinished": True}, pb.SUMMARY_OUTCOME_FAILED),

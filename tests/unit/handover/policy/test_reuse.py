@@ -78,3 +78,9 @@ def test_a_changed_beginning_is_not_what_the_summary_stands_for() -> None:
     assert not reuse.stands_for(stored, read(ANTHROPIC, body(edited)), NOW)
     continued = read(ANTHROPIC, body([*messages, assistant("to be continued")]))
     assert not reuse.stands_for(stored, continued, NOW)
+
+
+def test_a_summary_never_ends_inside_what_the_client_said_at_once() -> None:
+    history = read(ANTHROPIC, body([user("a"), assistant("b"), user("c"), user("d")]))
+    inside = reuse.to_keep(history, 3, "S", BindingRef("m", "p"), NOW)
+    assert not reuse.stands_for(inside, history, NOW)

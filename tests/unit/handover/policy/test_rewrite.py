@@ -251,3 +251,9 @@ def test_a_picture_counts_as_one_and_not_by_its_bytes() -> None:
     last = user([{"type": "image", "source": source}, {"type": "text", "text": "see"}])
     answer = rewritten(ANTHROPIC, [user(LONG), assistant("Noted."), last])
     assert answer.overflow_tokens == (len(answer.body) - 40_000) // 4 + 1600
+
+
+def test_blank_texts_are_left_out_of_a_joined_message() -> None:
+    messages = [user(LONG), assistant("Noted."), user("one"), user(" \n"), user("two")]
+    last = messages_of(rewritten(ANTHROPIC, messages).body)[-1]["content"]
+    assert last == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]

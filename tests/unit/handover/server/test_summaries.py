@@ -219,3 +219,14 @@ async def test_a_summariser_that_may_not_or_cannot_is_not_asked() -> None:
 async def test_a_body_that_cannot_be_read_is_kept(family: WireFamily, raw: bytes) -> None:
     asked = replace(question(), family=family, body=raw)
     assert await made(asked) == Result(Outcome.FAILED)
+
+
+@pytest.mark.spec("HND-27")
+async def test_what_was_paid_for_is_told_even_when_the_new_body_cannot_be_read() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "QQ"}
+    picture = {"type": "image", "source": source}
+    messages = [user("x" * 20_000), assistant("ok"), user([picture])]
+    result = await made(replace(question(), body=body(messages, tools=5)))
+    assert result.outcome is Outcome.FAILED
+    assert result.rewritten is None
+    assert len(result.attempts) == 1
