@@ -101,6 +101,10 @@ class Curve:
     slope: float
     skills: Floats
     """Fitted skill of each measured model on the catalog's scale; may leave [0, 1]."""
+    scale: float = 1.0
+    """Sharpness that turns a predicted quality into a chance: its log odds times this, plus shift.
+    The mean of several shrunken heads is too cautious by itself."""
+    shift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

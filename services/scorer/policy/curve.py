@@ -19,6 +19,12 @@ def logit(quality: Floats) -> Floats:
     return odds
 
 
+def calibrated(curve: Curve, quality: Floats) -> Floats:
+    """Return predicted qualities as chances."""
+    chances: Floats = 1.0 / (1.0 + np.exp(-(curve.shift + curve.scale * logit(quality))))
+    return chances
+
+
 def need(curve: Curve, quality: Floats) -> float:
     """Return what skill a prompt asks for, from the measured models' predicted qualities."""
     return curve.base + float(curve.weights @ logit(quality))

@@ -26,7 +26,7 @@ from services.scorer.policy.blend import (
     preference_bonuses,
 )
 from services.scorer.policy.costs import Scales, Size, request_usd, scales
-from services.scorer.policy.curve import chance, need
+from services.scorer.policy.curve import calibrated, chance, need
 from services.scorer.policy.deployed import Deployment
 from services.scorer.policy.filters import filtered
 from services.scorer.policy.heads import Prediction
@@ -133,13 +133,16 @@ class _Scoring:
     def _qualities(self) -> Floats:
         """Return each deployed model's quality: its cells, a lender's, or the curve's."""
         curve, quality = self.desk.artifact.curve, self.prediction.quality
-        asked = 0.0 if curve is None else need(curve, quality)
+        models = self.desk.deployment.models
+        if curve is None:
+            return quality[[model.column for model in models]]
+        asked, chances = need(curve, quality), calibrated(curve, quality)
         return np.array(
             [
                 chance(curve, model.skill, asked)
-                if model.column < 0 and curve is not None and model.skill is not None
-                else float(quality[model.column])
-                for model in self.desk.deployment.models
+                if model.column < 0 and model.skill is not None
+                else float(chances[model.column])
+                for model in models
             ]
         )
 

@@ -133,6 +133,8 @@ def _curve(members: Members, value: object, models: tuple[str, ...]) -> Curve | 
         weights=np.array(column("weights")),
         slope=slope,
         skills=np.array(column("skills")),
+        scale=members.number(entry.get("scale", 1), METADATA, "scale of the curve"),
+        shift=members.number(entry.get("shift", 0), METADATA, "shift of the curve"),
     )
 
 

@@ -1,0 +1,1 @@
+"""Trains and judges scoring artifacts from outcome tables; needs only what serving needs."""

@@ -1,0 +1,159 @@
+"""Fits the heads on measured cells; the same rows and seed give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.cli.train_scorer.corpus import Corpus
+from services.scorer.model.artifact import (
+    ClusterHead,
+    Floats,
+    Halves,
+    Indices,
+    LinearHead,
+    PieceHead,
+)
+from services.scorer.policy.heads import weighted_pieces
+
+CLUSTERS = 64
+SHRINKAGE = 30.0
+"""Rows of a model's mean that stand in every cell of the table."""
+LINEAR_RIDGE = 30.0
+PIECE_RIDGE = 10.0
+TOP_P = 4
+TEMPERATURE = 0.1
+_MEANS_ROUNDS = 25
+_SOLVER_ROUNDS = 60
+_SOLVER_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heads:
+    """Everything that is fitted on outcome rows."""
+
+    clusters: ClusterHead
+    cell_counts: Indices
+    linear: LinearHead
+    pieces: PieceHead
+    means: Floats
+    far_similarity: float
+
+
+def fit_heads(corpus: Corpus, rows: Indices, vocabulary: int, seed: int) -> Heads:
+    """Return the heads of ``rows``; a model is fitted on the rows that measured it."""
+    scores = corpus.scores[rows]
+    means = np.nanmean(scores, axis=0)
+    centroids = spherical_means(corpus.unit[rows], CLUSTERS, seed)
+    nearest = corpus.unit[rows] @ centroids.T
+    assigned = nearest.argmax(axis=1)
+    quality, counts = _table(scores, assigned, means)
+    return Heads(
+        clusters=ClusterHead(centroids, quality, TOP_P, TEMPERATURE),
+        cell_counts=counts,
+        linear=_linear(corpus.joint[rows], scores),
+        pieces=_pieces([corpus.vectors[i].piece_ids for i in rows], scores, vocabulary),
+        means=means,
+        far_similarity=float(np.quantile(nearest.max(axis=1), 0.01)),
+    )
+
+
+def spherical_means(unit: Floats, count: int, seed: int) -> Floats:
+    """Return the unit centroids of k-means by cosine, begun with spread-out rows."""
+    source = np.random.default_rng(seed)
+    chosen = [int(source.integers(len(unit)))]
+    distance = 1.0 - unit @ unit[chosen[0]]
+    for _ in range(count - 1):
+        weights = np.clip(distance, 1e-12, None)
+        chosen.append(int(source.choice(len(unit), p=weights / weights.sum())))
+        distance = np.minimum(distance, 1.0 - unit @ unit[chosen[-1]])
+    centroids = unit[chosen].copy()
+    for _ in range(_MEANS_ROUNDS):
+        assigned = (unit @ centroids.T).argmax(axis=1)
+        for k in range(count):
+            members = unit[assigned == k]
+            if len(members):
+                total = members.sum(axis=0)
+                centroids[k] = total / np.linalg.norm(total)
+    return centroids
+
+
+def _table(scores: Floats, assigned: Indices, means: Floats) -> tuple[Floats, Indices]:
+    quality = np.empty((CLUSTERS, scores.shape[1]))
+    counts = np.empty((CLUSTERS, scores.shape[1]), dtype=np.int64)
+    for k in range(CLUSTERS):
+        members = scores[assigned == k]
+        counts[k] = (~np.isnan(members)).sum(axis=0)
+        quality[k] = (np.nansum(members, axis=0) + SHRINKAGE * means) / (counts[k] + SHRINKAGE)
+    return quality, counts
+
+
+def _linear(joint: Floats, scores: Floats) -> LinearHead:
+    weights = np.empty((joint.shape[1], scores.shape[1]))
+    offsets = np.empty(scores.shape[1])
+    for m in range(scores.shape[1]):
+        measured = ~np.isnan(scores[:, m])
+        inputs, wanted = joint[measured], scores[measured, m]
+        centre, mean = inputs.mean(axis=0), wanted.mean()
+        inputs = inputs - centre
+        gram = inputs.T @ inputs + LINEAR_RIDGE * np.eye(inputs.shape[1])
+        weights[:, m] = np.linalg.solve(gram, inputs.T @ (wanted - mean))
+        offsets[m] = mean - centre @ weights[:, m]
+    return LinearHead(weights, offsets)
+
+
+def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceHead:
+    seen = np.zeros(vocabulary, dtype=np.int64)
+    for ids in texts:
+        seen[np.unique(ids)] += 1
+    idf: Halves = np.where(seen >= 2, np.log((1 + len(texts)) / (1 + seen)) + 1, 0).astype(
+        np.float16
+    )
+    matrix = _Rows([weighted_pieces(ids, idf) for ids in texts], vocabulary)
+    offsets = np.nanmean(scores, axis=0)
+    weights = np.empty((vocabulary, scores.shape[1]), dtype=np.float16)
+    for m in range(scores.shape[1]):
+        measured = ~np.isnan(scores[:, m])
+        gap = np.where(measured, scores[:, m] - offsets[m], 0.0)
+        weights[:, m] = _ridge(matrix, measured, gap)
+    return PieceHead(weights, idf, offsets)
+
+
+class _Rows:
+    """A sparse matrix by rows, as far as a conjugate-gradient solver needs one."""
+
+    def __init__(self, rows: Sequence[tuple[Indices, Floats]], width: int) -> None:
+        self._row = np.repeat(np.arange(len(rows)), [len(ids) for ids, _ in rows])
+        self._column = np.concatenate([ids for ids, _ in rows])
+        self._value = np.concatenate([values for _, values in rows])
+        self._shape = (len(rows), width)
+
+    def times(self, vector: Floats) -> Floats:
+        products = self._value * vector[self._column]
+        return np.bincount(self._row, products, minlength=self._shape[0]).astype(np.float64)
+
+    def turned_times(self, vector: Floats) -> Floats:
+        products = self._value * vector[self._row]
+        return np.bincount(self._column, products, minlength=self._shape[1]).astype(np.float64)
+
+
+def _ridge(matrix: _Rows, measured: Floats, gap: Floats) -> Floats:
+    """Solve ``(XᵀX + ridge) w = Xᵀ gap`` over the measured rows."""
+    mask = measured.astype(np.float64)
+    wanted = matrix.turned_times(gap)
+    solution = np.zeros_like(wanted)
+    residual, direction = wanted.copy(), wanted.copy()
+    size = float(residual @ residual)
+    goal = size * _SOLVER_TOLERANCE**2
+    for _ in range(_SOLVER_ROUNDS):
+        if size <= goal:
+            break
+        image = matrix.turned_times(mask * matrix.times(direction)) + PIECE_RIDGE * direction
+        step = size / float(direction @ image)
+        solution += step * direction
+        residual -= step * image
+        previous, size = size, float(residual @ residual)
+        direction = residual + (size / previous) * direction
+    return solution

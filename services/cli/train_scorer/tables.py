@@ -1,0 +1,178 @@
+"""Reads outcome tables: a prompt per row, a score per model, blank where not measured."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from services.scorer.model.artifact import Floats
+
+FOLDS = 5
+_PROMPT = ("prompt", "question")
+_GROUP = ("subject", "eval_name", "task_split", "category")
+_FLAG = "contaminated"
+_SCORE = "score:"
+_CORRECT = re.compile(r"^(.+)_correct$")
+_OPTIONS = re.compile(r"\n\s*\(?A[.):]\s")
+_HEADER = re.compile(r"^\s*(?:question|q|problem|input)\s*:\s*", re.IGNORECASE)
+_PLAIN = re.compile(r"[^0-9a-z]+")
+_PART = re.compile(r"_?part\d+$")
+_LICENCE = re.compile(r"Licence:\s*([A-Za-z0-9.+-]*[A-Za-z0-9])")
+_STEM_CHARACTERS = 60
+_TEMPLATE = 5
+
+
+class TableError(Exception):
+    """An outcome table that cannot be used; the message names file, line and fix."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Prompts with the outcomes of some models; a blank outcome is NaN."""
+
+    name: str
+    licence: str
+    models: tuple[str, ...]
+    prompts: tuple[str, ...]
+    groups: tuple[str, ...]
+    scores: Floats
+    dropped_rows: int
+    digest: str
+    """SHA-256 of the files' bytes."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The normalised question of each prompt, whole."""
+        return tuple(map(question_of, self.prompts))
+
+
+def read_tables(paths: Sequence[Path]) -> tuple[Table, ...]:
+    """Return the tables of some files; the parts of one table are read as one.
+
+    A table is named by its folder and file; its licence is the ``Licence:`` line of the README
+    beside it, empty where there is none.
+
+    Raises:
+        TableError: a file cannot be used.
+    """
+    files: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        files[f"{path.resolve().parent.name}/{_PART.sub('', path.stem)}"].append(path)
+    return tuple(
+        read_table(name, tuple(parts), licence_beside(parts[0])) for name, parts in files.items()
+    )
+
+
+def licence_beside(path: Path) -> str:
+    """Return the licence that the README beside a file states; empty when it states none."""
+    try:
+        text = (path.parent / "README.md").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    match = _LICENCE.search(text)
+    return "" if match is None or match[1].upper() == "NONE" else match[1]
+
+
+def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
+    """Return the rows of all files of one table; rows flagged as contaminated are dropped.
+
+    Raises:
+        TableError: a file cannot be read, has no prompt or score column, or a score is no number.
+    """
+    models: tuple[str, ...] = ()
+    prompts: list[str] = []
+    groups: list[str] = []
+    scores: list[list[float]] = []
+    dropped, digest = 0, hashlib.sha256()
+    for path in paths:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise TableError(f"{path}: {error.strerror}") from None
+        digest.update(content)
+        reader = csv.DictReader(content.decode("utf-8").splitlines(keepends=True))
+        columns = _columns(reader.fieldnames or (), path)
+        if models and tuple(columns) != models:
+            raise TableError(f"{path}: has other models than the files before it")
+        models = tuple(columns)
+        for row in reader:
+            if row.get(_FLAG) == "1":
+                dropped += 1
+                continue
+            prompts.append(_first(row, _PROMPT))
+            groups.append(_first(row, _GROUP))
+            scores.append([_score(row[columns[model]], path, reader.line_num) for model in models])
+    return Table(
+        name,
+        licence,
+        models,
+        tuple(prompts),
+        tuple(groups),
+        np.array(scores, dtype=np.float64).reshape(len(prompts), len(models)),
+        dropped,
+        digest.hexdigest(),
+    )
+
+
+def question_of(prompt: str) -> str:
+    """Return the question itself, normalised: no header, no options, no example before it."""
+    last = re.split(r"\n\s*(?:question|q)\s*:\s*", f"\n{prompt}", flags=re.IGNORECASE)[-1]
+    question = _OPTIONS.split(_HEADER.sub("", last))[0]
+    return _PLAIN.sub(" ", question.lower()).strip()
+
+
+def stems_of(questions: Sequence[str]) -> tuple[str, ...]:
+    """Return what identifies each question across tables: its first 60 characters.
+
+    A start that more than five different questions share is a template; those go by their whole
+    text.
+    """
+    sharing: dict[str, set[str]] = defaultdict(set)
+    for question in questions:
+        sharing[question[:_STEM_CHARACTERS]].add(question)
+    return tuple(
+        question if len(sharing[start]) > _TEMPLATE else start
+        for question in questions
+        for start in [question[:_STEM_CHARACTERS]]
+    )
+
+
+def fold_of(question: str) -> int:
+    """Return the fold of a whole question: the same in every table and every run."""
+    return hashlib.sha256(question.encode()).digest()[0] * FOLDS // 256
+
+
+def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
+    if not any(name in names for name in _PROMPT):
+        raise TableError(f"{path}: needs a column named prompt or question")
+    found = {name.removeprefix(_SCORE): name for name in names if name.startswith(_SCORE)}
+    for name in names:
+        match = _CORRECT.match(name)
+        if match:
+            found[match[1]] = name
+    if not found:
+        raise TableError(f"{path}: needs columns named score:<model> or <model>_correct")
+    return found
+
+
+def _first(row: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((row[name] for name in names if row.get(name)), "")
+
+
+def _score(text: str, path: Path, line: int) -> float:
+    if not text.strip():
+        return float("nan")
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not 0.0 <= score <= 1.0:
+        raise TableError(f"{path}, line {line}: a score must be a number from 0 to 1 or blank")
+    return score

@@ -1,0 +1,264 @@
+"""The way from outcome tables to a bundle: refuse, fold, judge, fit, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from services.cli.train_scorer.card import Account, card
+from services.cli.train_scorer.corpus import Corpus, gather
+from services.cli.train_scorer.curves import Anchor, fit_curve
+from services.cli.train_scorer.fitting import Heads, fit_heads
+from services.cli.train_scorer.judging import (
+    PAIR,
+    PairFigures,
+    PickFigures,
+    RiskFigures,
+    folds_of_groups,
+    judge_pair,
+    judge_pick,
+    judge_risk,
+    measured_columns,
+    out_of_fold,
+    qualities,
+    without_questions,
+)
+from services.cli.train_scorer.projection import MAX_BYTES
+from services.cli.train_scorer.tables import Table, TableError, read_tables
+from services.cli.train_scorer.writing import (
+    EmbedderFiles,
+    Fitted,
+    members_of,
+    read_embedder,
+    write_bundle,
+)
+from services.scorer.model.artifact import Floats, Indices
+
+CARD = "MODEL_CARD.md"
+NOTICE = "NOTICE"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is trained from what. Equal recipes and files give equal bytes."""
+
+    outcomes: tuple[Path, ...]
+    held_out: tuple[Path, ...]
+    embedder: Path
+    notice: Path | None
+    version: str
+    as_of: str
+    remark: str
+    """Sentence for the card."""
+    anchors: tuple[Anchor, Anchor] | None
+    seed: int = 0
+    is_internal: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """Held-out figures of a recipe, and out-of-fold qualities of its training rows."""
+
+    pairs: tuple[PairFigures, ...]
+    picks: tuple[PickFigures, ...]
+    across: tuple[PairFigures, ...]
+    """Pair tables judged by heads that saw none of a prompt's group, or only another table."""
+    risk: RiskFigures
+    quality: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """Everything read and embedded."""
+
+    learnt: tuple[Table, ...]
+    held_out: tuple[Table, ...]
+    corpus: Corpus
+    embedder: EmbedderFiles
+
+    @property
+    def rows(self) -> Indices:
+        """The rows to learn from: none whose question stands in a held-out table."""
+        names = {table.name for table in self.learnt}
+        rows = np.array([i for i, t in enumerate(self.corpus.tables) if t in names], dtype=np.int64)
+        return without_questions(self.corpus, rows, self.held_rows)
+
+    @property
+    def held_rows(self) -> Indices:
+        """The rows of the held-out tables."""
+        names = {table.name for table in self.held_out}
+        return np.array([i for i, t in enumerate(self.corpus.tables) if t in names], dtype=np.int64)
+
+
+def read_material(recipe: Recipe, progress: Callable[[int, int], None]) -> Material:
+    """Return the tables of a recipe, embedded.
+
+    Raises:
+        TableError: a table cannot be used, or states no licence and the run is not internal.
+        OSError: the embedder cannot be read.
+    """
+    learnt, held_out = read_tables(recipe.outcomes), read_tables(recipe.held_out)
+    for table in learnt:
+        if not table.licence and not recipe.is_internal:
+            fix = "state it in a `Licence:` line of the README beside it, or train --internal"
+            raise TableError(f"{table.name}: has no licence; {fix}")
+    embedder = read_embedder(recipe.embedder, MAX_BYTES)
+    corpus = gather((*learnt, *held_out), embedder.embedder, progress)
+    return Material(learnt, held_out, corpus, embedder)
+
+
+def judge(material: Material, recipe: Recipe) -> Judged:
+    """Return held-out figures: folds of the training tables, whole held-out tables, across sets."""
+    corpus, seed = material.corpus, recipe.seed
+    vocabulary = material.embedder.embedder.vocabulary
+    rows = material.rows
+    quality = out_of_fold(corpus, rows, corpus.folds, vocabulary, seed)
+    held = material.held_rows
+    if held.size:
+        quality[held] = qualities(corpus, held, fit_heads(corpus, rows, vocabulary, seed))
+    pairs, picks = [], []
+    for table in (*material.learnt, *material.held_out):
+        inside = _judged_rows(corpus, table, rows, held)
+        if len(table.models) == PAIR:
+            pairs.append(judge_pair(corpus, inside, quality, seed))
+        else:
+            picks.append(judge_pick(corpus, inside, quality, seed))
+    return Judged(
+        pairs=tuple(pairs),
+        picks=tuple(picks),
+        across=(*_left_out(material, vocabulary, seed), *_across(material, vocabulary, seed)),
+        risk=judge_risk(corpus, rows, quality, recipe.anchors),
+        quality=quality,
+    )
+
+
+def train(material: Material, recipe: Recipe, judged: Judged, folder: Path) -> Path:
+    """Write the bundle of a recipe and return its folder.
+
+    Raises:
+        ValueError: a member is too large to be loaded.
+        OSError: the folder cannot be written.
+    """
+    fitted = fit(material, recipe, judged)
+    licences = sorted({table.licence or "none" for table in material.learnt})
+    training: dict[str, object] = {
+        "release": all(table.licence for table in material.learnt),
+        "licences": licences,
+        "as_of": recipe.as_of,
+        "seed": recipe.seed,
+        "rows": len(material.rows),
+        "sources": {table.name: table.digest for table in material.learnt},
+    }
+    members = members_of(fitted, material.embedder, MAX_BYTES, training)
+    members[CARD] = card(_account(material, recipe, judged, fitted)).encode()
+    if recipe.notice is not None:
+        members[NOTICE] = recipe.notice.read_bytes()
+    return write_bundle(folder, recipe.version, members)
+
+
+def fit(material: Material, recipe: Recipe, judged: Judged) -> Fitted:
+    """Return heads and curve of all training rows; the curve reads out-of-fold qualities."""
+    corpus, rows = material.corpus, material.rows
+    heads = fit_heads(corpus, rows, material.embedder.embedder.vocabulary, recipe.seed)
+    curve = None
+    if recipe.anchors is not None:
+        scores = corpus.scores[rows]
+        curve = fit_curve(judged.quality[rows], scores, corpus.models, *recipe.anchors)
+    return Fitted(corpus.models, heads, curve)
+
+
+def account(material: Material, recipe: Recipe, judged: Judged) -> Account:
+    """Return everything that a card tells, without writing a bundle."""
+    return _account(material, recipe, judged, fit(material, recipe, judged))
+
+
+def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted) -> Account:
+    return Account(
+        version=recipe.version,
+        as_of=recipe.as_of,
+        remark=recipe.remark,
+        learnt=material.learnt,
+        held_out=material.held_out,
+        learnt_rows=len(material.rows),
+        pairs=judged.pairs,
+        picks=judged.picks,
+        across=judged.across,
+        risk=judged.risk,
+        models=fitted.models,
+        heads=fitted.heads,
+        curve=fitted.curve,
+        anchors=recipe.anchors,
+    )
+
+
+def _judged_rows(corpus: Corpus, table: Table, learnt: Indices, held: Indices) -> Indices:
+    inside = set(corpus.rows_of(table.name).tolist())
+    return np.array([i for i in (*learnt, *held) if int(i) in inside], dtype=np.int64)
+
+
+def _left_out(material: Material, vocabulary: int, seed: int) -> tuple[PairFigures, ...]:
+    """Return the pair tables with groups, whole groups left out."""
+    corpus = material.corpus
+    figures = []
+    for table in material.learnt:
+        if len(table.models) != PAIR or len(set(table.groups)) < PAIR:
+            continue
+        rows = corpus.rows_of(table.name)
+        alone = _of_models(corpus, rows)
+        quality = np.full(corpus.scores.shape, np.nan)
+        columns = measured_columns(corpus, rows)
+        quality[:, columns] = out_of_fold(alone, rows, folds_of_groups(corpus), vocabulary, seed)
+        judged = judge_pair(corpus, rows, quality, seed)
+        figures.append(_named(judged, f"{table.name}, groups left out"))
+    return tuple(figures)
+
+
+def _across(material: Material, vocabulary: int, seed: int) -> tuple[PairFigures, ...]:
+    corpus = material.corpus
+    pair_tables = [table for table in material.learnt if len(table.models) == PAIR]
+    figures = []
+    for source in pair_tables:
+        for target in pair_tables:
+            if source is target or source.models != target.models:
+                continue
+            held = corpus.rows_of(target.name)
+            learnt = without_questions(corpus, corpus.rows_of(source.name), held)
+            heads: Heads = fit_heads(_of_models(corpus, learnt), learnt, vocabulary, seed)
+            quality = np.full(corpus.scores.shape, np.nan)
+            columns = np.array(measured_columns(corpus, learnt), dtype=np.int64)
+            quality[np.ix_(held, columns)] = qualities(_of_models(corpus, learnt), held, heads)
+            judged = judge_pair(corpus, held, quality, seed)
+            figures.append(_named(judged, f"{source.name} to {target.name}"))
+    return tuple(figures)
+
+
+def _of_models(corpus: Corpus, rows: Indices) -> Corpus:
+    """Return the corpus with only the models that ``rows`` measured."""
+    columns = measured_columns(corpus, rows)
+    return Corpus(
+        models=tuple(corpus.models[m] for m in columns),
+        tables=corpus.tables,
+        prompts=corpus.prompts,
+        groups=corpus.groups,
+        stems=corpus.stems,
+        folds=corpus.folds,
+        scores=corpus.scores[:, columns],
+        vectors=corpus.vectors,
+        joint=corpus.joint,
+        unit=corpus.unit,
+    )
+
+
+def _named(figures: PairFigures, name: str) -> PairFigures:
+    return PairFigures(
+        name,
+        figures.rows,
+        figures.recovery,
+        figures.apgr,
+        figures.length,
+        figures.groups,
+        figures.oracle,
+    )

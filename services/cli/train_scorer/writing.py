@@ -1,0 +1,181 @@
+"""Writes a bundle: members, manifest, and the name of the latest version."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from services.cli.train_scorer.fitting import Heads
+from services.scorer.adapters.bundle import loading
+from services.scorer.adapters.bundle.members import FORMAT, LATEST, MANIFEST, MAX_MEMBER_BYTES
+from services.scorer.adapters.bundle.metadata import METADATA
+from services.scorer.adapters.bundle.quality import AXES, MEANS, REGISTRY
+from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
+from services.scorer.model.artifact import Curve, EmbedderRecipe, Floats
+from services.scorer.policy.embedding import StaticTables
+
+PROBE = "Write a function that returns the 10 largest of 1,000 numbers, and say why it is fast."
+DIGITS = 6
+"""Digits behind the point of figures in JSON members."""
+OUTPUT_TOKENS = 400
+"""Expected output of the default knobs: the mean of the planner's simulated sessions."""
+
+_AXES = ("input_per_1k_usd", "output_per_1k_usd", "ttft_s", "tps", "verbosity_tokens")
+EMBEDDER_MEMBERS = (loading.VECTORS, loading.SCALES, loading.SURFACE, loading.TOKENIZER)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbedderFiles:
+    """An embedder as the members of a bundle, and at work."""
+
+    members: Mapping[str, bytes]
+    embedder: StaticEmbedder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """Everything that training found."""
+
+    models: tuple[str, ...]
+    heads: Heads
+    curve: Curve | None
+
+
+def read_embedder(folder: Path, max_bytes: int) -> EmbedderFiles:
+    """Return the embedder whose files lie in a folder, such as that of an earlier bundle.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is not what its name says.
+    """
+    members = {name: (folder / name).read_bytes() for name in EMBEDDER_MEMBERS}
+    arrays = {
+        name: np.load(io.BytesIO(members[name]), allow_pickle=False)
+        for name in EMBEDDER_MEMBERS[:3]
+    }
+    surface = arrays[loading.SURFACE]
+    tables = StaticTables(arrays[loading.VECTORS], arrays[loading.SCALES], surface[0], surface[1])
+    tokenizer = read_tokenizer(members[loading.TOKENIZER])
+    return EmbedderFiles(members, StaticEmbedder(tokenizer, tables, max_bytes))
+
+
+def embedder_members(tokenizer: str, tables: StaticTables) -> dict[str, bytes]:
+    """Return the files of a static embedder."""
+    surface = np.stack([tables.surface_means, tables.surface_deviations])
+    return {
+        loading.VECTORS: array_bytes(tables.vectors),
+        loading.SCALES: array_bytes(tables.scales),
+        loading.SURFACE: array_bytes(surface),
+        loading.TOKENIZER: tokenizer.encode(),
+    }
+
+
+def members_of(
+    fitted: Fitted, embedder: EmbedderFiles, max_bytes: int, training: Mapping[str, object]
+) -> dict[str, bytes]:
+    """Return the members of a bundle; ``training`` is added to what its metadata says."""
+    heads, models = fitted.heads, fitted.models
+    vector = embedder.embedder.embed(PROBE).unit
+    recipe = EmbedderRecipe(NAME, len(vector), max_bytes, PROBE, vector)
+    linear = np.vstack([heads.linear.weights, heads.linear.offsets]).astype("<f4")
+    entries = [{"model": m, "provider": "offline", "bench_column": m} for m in models]
+    axes = dict.fromkeys(_AXES)
+    return {
+        **embedder.members,
+        loading.CENTROIDS: loading.encode_centroids(heads.clusters.centroids),
+        loading.LINEAR: array_bytes(linear),
+        loading.PIECES: array_bytes(heads.pieces.weights),
+        loading.PIECE_IDF: array_bytes(heads.pieces.idf),
+        REGISTRY: json_bytes({"deployed_models": entries}),
+        MEANS: json_bytes(_cells(heads, models)),
+        AXES: json_bytes({"axes": dict.fromkeys(models, axes)}),
+        METADATA: json_bytes(_metadata(fitted, recipe, training)),
+    }
+
+
+def write_bundle(folder: Path, version: str, members: Mapping[str, bytes]) -> Path:
+    """Write a bundle and make it the latest; returns its folder.
+
+    Raises:
+        ValueError: a member is too large to be loaded.
+        OSError: the folder cannot be written.
+    """
+    for name, content in members.items():
+        if len(content) > MAX_MEMBER_BYTES:
+            raise ValueError(f"{name} has {len(content)} bytes, more than {MAX_MEMBER_BYTES}")
+    place = folder / version
+    place.mkdir(parents=True, exist_ok=True)
+    listing = {name: hashlib.sha256(members[name]).hexdigest() for name in sorted(members)}
+    manifest = {"format": FORMAT, "version": version, "members": listing}
+    for name, content in {**members, MANIFEST: json_bytes(manifest)}.items():
+        (place / name).write_bytes(content)
+    (folder / LATEST).write_text(f"{version}\n", encoding="utf-8")
+    return place
+
+
+def json_bytes(value: object) -> bytes:
+    """Return a value as JSON with a line end, keys in the order given."""
+    return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n".encode()
+
+
+def array_bytes(values: np.ndarray) -> bytes:
+    """Return an array in the format of numpy's own files."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(values), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def by_model(models: tuple[str, ...], values: Floats) -> dict[str, float]:
+    """Return rounded values by model."""
+    return {model: round(float(value), DIGITS) for model, value in zip(models, values, strict=True)}
+
+
+def _cells(heads: Heads, models: tuple[str, ...]) -> dict[str, object]:
+    rows = range(heads.clusters.count)
+    counts = {str(k): dict(zip(models, map(int, heads.cell_counts[k]), strict=True)) for k in rows}
+    return {
+        "quality_means": {str(k): by_model(models, heads.clusters.quality[k]) for k in rows},
+        "model_means": by_model(models, heads.means),
+        "cell_counts": counts,
+    }
+
+
+def _metadata(
+    fitted: Fitted, recipe: EmbedderRecipe, training: Mapping[str, object]
+) -> dict[str, object]:
+    clusters, curve = fitted.heads.clusters, fitted.curve
+    vector = [round(float(number), DIGITS) for number in recipe.probe_vector]
+    document: dict[str, object] = {
+        "embedder": {
+            "model": recipe.name,
+            "embed_dim": recipe.dimensions,
+            "max_bytes": recipe.max_bytes,
+            "probe": {"text": recipe.probe_text, "vector": vector},
+        },
+        "training": {
+            "k": clusters.count,
+            "top_p": clusters.top_p,
+            "weighting": "softmax",
+            "temperature": clusters.temperature,
+            "cost": "request",
+            "far_similarity": round(fitted.heads.far_similarity, DIGITS),
+            "default_routing_knobs": {"expected_output_tokens": OUTPUT_TOKENS},
+            **training,
+        },
+    }
+    if curve is not None:
+        document["curve"] = {
+            "base": round(curve.base, DIGITS),
+            "slope": round(curve.slope, DIGITS),
+            "scale": round(curve.scale, DIGITS),
+            "shift": round(curve.shift, DIGITS),
+            "weights": by_model(fitted.models, curve.weights),
+            "skills": by_model(fitted.models, curve.skills),
+        }
+    return document
