@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.domain.vocab import WireFamily
@@ -123,6 +123,7 @@ def test_a_failed_tool_is_told_apart() -> None:
 
 @BOTH
 @pytest.mark.spec("HND-21")
+@settings(max_examples=20)
 @given(st.text(min_size=RESULT_BYTES // 4, max_size=RESULT_BYTES // 4).map(lambda t: t * 9))
 def test_a_tool_output_as_text_has_at_most_8_kib(family: WireFamily, output: str) -> None:
     answer = rewritten(family, tool_loop(family, output))
