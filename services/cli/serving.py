@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ def serve(part: str, file: Path | None) -> int:
 
     Only what is served is imported, so that an image needs no more than that.
     """
+    gc.disable()  # imports leave no garbage; running what they made switches it on
     match part:
         case "gateway":
             from services.embedded import apart

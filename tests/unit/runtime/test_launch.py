@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -56,3 +57,21 @@ def test_a_coroutine_is_run_to_its_end() -> None:
 
     assert launch.run(main) == 0
     assert seen == ["ran"]
+
+
+def test_a_program_that_runs_looks_for_garbage_whatever_its_start_did() -> None:
+    seen: list[bool] = []
+
+    async def main() -> None:
+        seen.append(gc.isenabled())
+
+    threshold = gc.get_threshold()
+    gc.disable()
+    try:
+        assert launch.run(main) == launch.EXIT_OK
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
+        gc.enable()
+        gc.set_threshold(*threshold)
+    assert seen == [True]
