@@ -47,13 +47,20 @@ def distil(
     held_out: HeldOut = None,
 ) -> None:
     """Make a static embedder of an encoder; ``texts`` shape its projection."""
-    tables, held = read_tables(texts), read_tables(held_out or [])
+    try:
+        tables, held = read_tables(texts), read_tables(held_out or [])
+        pruned, vectors = piece_vectors(
+            open_encoder(model), tokenizer.read_text(encoding="utf-8"), _progress("pieces")
+        )
+    except ModuleNotFoundError as error:
+        raise _failure(f"{error.name} is not installed; it is needed to distil") from None
+    except (TableError, OSError) as error:
+        raise _failure(str(error)) from None
     prompts = [prompt for table in tables for prompt in table.prompts]
     questions = [q for table in (*tables, *held) for q in table.questions]
     stems = stems_of(questions)
     refused = set(stems[len(prompts) :])
     kept = [text for text, stem in zip(prompts, stems, strict=False) if stem not in refused]
-    pruned, vectors = piece_vectors(open_encoder(model), tokenizer.read_text(), _progress("pieces"))
     packed = project(vectors, Tokenizer.from_str(pruned), kept)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in embedder_members(pruned, packed).items():

@@ -11,7 +11,7 @@ import numpy as np
 from services.cli.train_scorer.card import Account, card
 from services.cli.train_scorer.corpus import Corpus, gather
 from services.cli.train_scorer.curves import Anchor, fit_curve
-from services.cli.train_scorer.fitting import Heads, fit_heads
+from services.cli.train_scorer.fitting import CLUSTERS, Heads, fit_heads
 from services.cli.train_scorer.judging import (
     PAIR,
     PairFigures,
@@ -27,7 +27,7 @@ from services.cli.train_scorer.judging import (
     without_questions,
 )
 from services.cli.train_scorer.projection import MAX_BYTES
-from services.cli.train_scorer.tables import Table, TableError, read_tables
+from services.cli.train_scorer.tables import FOLDS, Table, TableError, read_tables
 from services.cli.train_scorer.writing import (
     EmbedderFiles,
     Fitted,
@@ -97,7 +97,8 @@ def read_material(recipe: Recipe, progress: Callable[[int, int], None]) -> Mater
     """Return the tables of a recipe, embedded.
 
     Raises:
-        TableError: a table cannot be used, or states no licence and the run is not internal.
+        TableError: a table cannot be used, or states no licence and the run is not internal; or
+            there are too few prompts, or none measured an anchor.
         OSError: the embedder cannot be read.
     """
     learnt, held_out = read_tables(recipe.outcomes), read_tables(recipe.held_out)
@@ -107,7 +108,22 @@ def read_material(recipe: Recipe, progress: Callable[[int, int], None]) -> Mater
             raise TableError(f"{table.name}: has no licence; {fix}")
     embedder = read_embedder(recipe.embedder, MAX_BYTES)
     corpus = gather((*learnt, *held_out), embedder.embedder, progress)
-    return Material(learnt, held_out, corpus, embedder)
+    material = Material(learnt, held_out, corpus, embedder)
+    _refuse_too_little(material, recipe)
+    return material
+
+
+def _refuse_too_little(material: Material, recipe: Recipe) -> None:
+    rows, folds = material.rows, material.corpus.folds
+    for fold in range(FOLDS):
+        left = int((folds[rows] != fold).sum())
+        if left < CLUSTERS:
+            raise TableError(f"{left} prompts are left beside fold {fold}; {CLUSTERS} are needed")
+    measured = {model for table in material.learnt for model in table.models}
+    for anchor in recipe.anchors or ():
+        if anchor.model not in measured:
+            known = ", ".join(sorted(measured))
+            raise TableError(f"--anchor {anchor.model}: no table measured it; they have {known}")
 
 
 def judge(material: Material, recipe: Recipe) -> Judged:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from services.cli.train_scorer import training
+from services.cli.train_scorer.commands import app
 from services.cli.train_scorer.corpus import gather
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import piece_vectors
@@ -26,6 +28,7 @@ from services.scorer.policy.heads import predict
 from tests.fakes import scorer_bundle as tiny
 
 ROWS = 240
+RUNNER = CliRunner()
 WORDS = ("prove", "theorem", "sum", "numbers", "hello", "say", "now", "two")
 
 
@@ -219,3 +222,57 @@ def test_the_shipped_artifact_loads_and_may_be_released() -> None:
     assert artifact.clusters.count == 64
     assert artifact.linear is not None
     assert artifact.pieces is not None
+
+
+def arguments(made: Recipe, *names: str) -> list[str]:
+    found = [*names]
+    for option, paths in (("--outcomes", made.outcomes), ("--held-out", made.held_out)):
+        for path in paths:
+            found += [option, str(path)]
+    return [*found, "--embedder", str(made.embedder)]
+
+
+def test_the_commands_train_judge_and_show(tmp_path: Path) -> None:
+    made, out = recipe(tmp_path), tmp_path / "out"
+    anchors = ["--anchor", "weak=0.3", "--anchor", "strong=0.8"]
+    written = ["--version", "trained-1", "--as-of", "2026-01-02", "--out", str(out)]
+    trained = RUNNER.invoke(app, [*arguments(made, "train"), *anchors, *written])
+    assert trained.exit_code == 0, trained.output
+    assert "# Scoring artifact trained-1" in trained.output
+    judged = RUNNER.invoke(app, [*arguments(made, "evaluate"), *anchors])
+    assert judged.exit_code == 0, judged.output
+    assert "| set/t |" in judged.output
+    shown = RUNNER.invoke(app, ["inspect", str(out)])
+    facts = json.loads(shown.stdout)
+    assert (facts["version"], facts["measured"]) == ("trained-1", ["weak", "strong"])
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (["--anchor", "weak=0.3"], 2, "give MODEL=SKILL twice"),
+        (["--anchor", "weak=0.8", "--anchor", "strong=0.3"], 2, "the weaker first"),
+        (["--anchor", "weak=x", "--anchor", "strong=0.3"], 2, "give MODEL=SKILL twice"),
+        (["--anchor", "weak=0.3", "--anchor", "other=0.8"], 1, "no table measured it"),
+        (["--outcomes", "/nowhere/t.csv"], 1, "No such file"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_one_line(
+    more: list[str], code: int, said: str, tmp_path: Path
+) -> None:
+    result = RUNNER.invoke(app, [*arguments(recipe(tmp_path), "evaluate"), *more])
+    assert result.exit_code == code
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert said in line
+
+
+def test_too_few_prompts_are_refused(tmp_path: Path) -> None:
+    made = recipe(tmp_path)
+    with pytest.raises(TableError, match="prompts are left beside fold 0"):
+        training.read_material(replace(made, outcomes=made.held_out, held_out=()), silent)
+
+
+def test_a_folder_without_bundles_is_one_line(tmp_path: Path) -> None:
+    result = RUNNER.invoke(app, ["inspect", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "cannot be read" in result.stderr
