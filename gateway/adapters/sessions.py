@@ -22,6 +22,8 @@ from services.runtime.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
 _log = get_logger("gateway")
 
 SESSIONS = sa.Table(
@@ -77,6 +79,23 @@ class SqlSessionStore:
                 return None
         return stored if result.rowcount == 1 else None
 
+    async def save_all(self, sessions: Sequence[Session]) -> bool:
+        """Store each of several sessions over its own version, all or none of them."""
+        stored = [replace(session, version=session.version + 1) for session in sessions]
+        new = [_row(session) for session in stored if session.version == 1]
+        changed = [_change(session) for session in stored if session.version > 1]
+        with store_errors():
+            try:
+                async with self._engine.begin() as connection:
+                    if new:
+                        await connection.execute(SESSIONS.insert(), new)
+                    if changed and await _changed_rows(connection, changed) != len(changed):
+                        await connection.rollback()
+                        return False
+            except exc.IntegrityError:
+                return False
+        return True
+
     async def consume(self, address: Address, now_unix_s: float) -> Session | None:
         """Remove and return a session that is not over yet."""
         taking = (
@@ -115,21 +134,59 @@ def _is_at(address: Address) -> sa.ColumnElement[bool]:
 
 
 def _writing(session: Session, stored: Session) -> sa.Insert | sa.Update:
-    values = {
+    if not session.version:
+        return SESSIONS.insert().values(_row(stored))
+    is_own = SESSIONS.c.version == session.version
+    return SESSIONS.update().where(_is_at(session.address), is_own).values(_values(stored))
+
+
+def _values(stored: Session) -> dict[str, object]:
+    return {
         "version": stored.version,
         "expires_unix_s": stored.expires_unix_s,
         "document": encode(stored),
     }
-    address = session.address
-    if session.version:
-        is_own = SESSIONS.c.version == session.version
-        return SESSIONS.update().where(_is_at(address), is_own).values(values)
-    return SESSIONS.insert().values(
-        session_key=address.key.hex(),
-        role=address.role,
-        installation_id=address.installation_id,
-        **values,
+
+
+def _row(stored: Session) -> dict[str, object]:
+    address = stored.address
+    return {
+        "session_key": address.key.hex(),
+        "role": address.role,
+        "installation_id": address.installation_id,
+        **_values(stored),
+    }
+
+
+_CHANGING = (
+    SESSIONS.update()
+    .where(
+        SESSIONS.c.session_key == sa.bindparam("at_key"),
+        SESSIONS.c.role == sa.bindparam("at_role"),
+        SESSIONS.c.version == sa.bindparam("at_version"),
     )
+    .values({name: sa.bindparam(name) for name in ("version", "expires_unix_s", "document")})
+)
+"""Changes one row by parameters, so that many can go in one call."""
+
+
+def _change(stored: Session) -> dict[str, object]:
+    return {
+        "at_key": stored.address.key.hex(),
+        "at_role": stored.address.role,
+        "at_version": stored.version - 1,
+        **_values(stored),
+    }
+
+
+async def _changed_rows(connection: AsyncConnection, changes: list[dict[str, object]]) -> int:
+    """Change rows and return how many were; a driver that cannot count many is asked one by one."""
+    if connection.dialect.supports_sane_multi_rowcount:
+        return (await connection.execute(_CHANGING, changes)).rowcount
+    count = 0
+    for change in changes:
+        count += (await connection.execute(_CHANGING, change)).rowcount
+    return count
 
 
 def _session(key: str, role: str, installation_id: str, version: int, document: bytes) -> Session:

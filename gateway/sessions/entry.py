@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class Entry:
         while self.pending and self.pending[0][0] <= change_count:
             self.pending.popleft()
         self.rebase(stored)
+
+    def unstored(self) -> Session:
+        """Return what is to be stored, over the version that is."""
+        return replace(self.session, version=self.stored.version)
 
     async def stored_within(self, seconds: float) -> None:
         """Return when everything is stored or the time is over."""

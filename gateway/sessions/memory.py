@@ -42,6 +42,7 @@ GATHER_S = 0.1
 
 A kill loses no more than that of pins; money has a journal of its own.
 """
+MAX_BATCH = 256
 RETRY_AFTER_S = 1.0
 CLOSE_WITHIN_S = 5.0
 SWEEP_EVERY_S = 3600.0
@@ -221,8 +222,9 @@ class Sessions:
             batch = [await self._dirty.get()]
             if not self._is_shared:
                 await self._gather()
-                while not self._dirty.empty():
+                while not self._dirty.empty() and len(batch) < MAX_BATCH:
                     batch.append(self._dirty.get_nowait())
+                await self._write_together(batch)
             for entry in batch:
                 await self._write(entry)
                 entry.is_queued = False
@@ -233,6 +235,24 @@ class Sessions:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GATHER_S):
                 await self._closing.wait()
+
+    async def _write_together(self, batch: list[Entry]) -> None:
+        """Store many sessions in one go; where that fails each is stored by itself afterwards."""
+        wanted = [
+            (entry, entry.change_count, session)
+            for entry in batch
+            if (session := entry.unstored()) != entry.stored
+        ]
+        if not wanted:
+            return
+        try:
+            is_stored = await self._store.save_all([session for _, _, session in wanted])
+        except RouterError as error:
+            self._note_fault(error)
+            return
+        if is_stored:
+            for entry, change_count, session in wanted:
+                entry.mark_stored(replace(session, version=session.version + 1), change_count)
 
     async def _write(self, entry: Entry) -> None:
         while entry.pending:
@@ -246,7 +266,7 @@ class Sessions:
     async def _write_once(self, entry: Entry) -> None:
         """Store what is pending now; over another version than expected, read that one first."""
         change_count = entry.change_count
-        wanted = replace(entry.session, version=entry.stored.version)
+        wanted = entry.unstored()
         saved = entry.stored if wanted == entry.stored else await self._store.save(wanted)
         if saved is not None:
             entry.mark_stored(saved, change_count)

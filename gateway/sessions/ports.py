@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 class SessionStore(Protocol):
     """Sessions by key and role. Every method may raise RouterError STORE_UNAVAILABLE."""
 
+    async def start(self) -> None:
+        """Open the store and see that its tables are those of this program."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        ...
+
     async def load(self, address: Address) -> Session | None:
         """Return the session, of whichever installation it was first stored for.
 
@@ -25,6 +33,13 @@ class SessionStore(Protocol):
 
         None, and nothing is stored: somebody else stored another version meanwhile. The
         installation of a stored session never changes.
+        """
+        ...
+
+    async def save_all(self, sessions: Sequence[Session]) -> bool:
+        """Store each of several sessions over its own version, all or none of them.
+
+        False, and nothing is stored: another version of one of them is.
         """
         ...
 

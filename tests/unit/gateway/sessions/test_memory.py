@@ -78,6 +78,33 @@ async def test_a_change_is_seen_at_once_and_stored_later(
     assert store.saves == 1
 
 
+async def test_many_sessions_are_stored_in_one_go(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    places = [replace(ADDRESS, key=bytes([number]) * 16) for number in range(20)]
+    for place in places:
+        sessions.change(place, strike("a"))
+    await sessions.aclose()
+    assert store.saves == 1
+    assert len(store.rows) == 20
+
+
+async def test_a_row_that_changed_behind_our_back_spoils_nothing(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    other = replace(ADDRESS, role="default_low")
+    store.rows[PLACE] = replace(strike("foreign")(Session(ADDRESS)), version=3)
+    sessions.change(ADDRESS, strike("own"))
+    sessions.change(other, strike("own"))
+    await sessions.aclose()
+    assert struck(store.rows[PLACE]) == {"foreign", "own"}
+    assert struck(store.rows[other.key, other.role]) == {"own"}
+
+
 async def test_a_change_of_nothing_is_not_stored(
     store: MemorySessionStore, clock: FakeClock
 ) -> None:
