@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import eligibility_pb2, grant_pb2
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _SURFACE_OF = fields.inverse(fields.SURFACES)
 MAX_PRESENTED = 8
+MOST_RECORDS = 256
+"""Decoded eligibility records that are kept."""
 
 
 def decode_record(record: eligibility_pb2.EligibilityRecord, installation_id: str) -> Eligibility:
@@ -39,6 +42,23 @@ def decode_record(record: eligibility_pb2.EligibilityRecord, installation_id: st
         raise InvalidRequestError.of(
             "eligibility.installation_id", "must equal the installation of the action"
         )
+    return _permitted(_timeless(record))
+
+
+def _timeless(record: eligibility_pb2.EligibilityRecord) -> bytes:
+    """Return a record's bytes without its first two fields: its id, and when it was frozen.
+
+    What is left is the same for all actions that ask the same.
+    """
+    named = eligibility_pb2.EligibilityRecord(record_id=record.record_id)
+    if record.HasField("create_time"):
+        named.create_time.CopyFrom(record.create_time)
+    return record.SerializeToString()[named.ByteSize() :]
+
+
+@functools.lru_cache(maxsize=MOST_RECORDS)
+def _permitted(sealed: bytes) -> Eligibility:
+    record = eligibility_pb2.EligibilityRecord.FromString(sealed)
     models = (
         *record.excluded_models,
         *record.safety_excluded_models,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from google.protobuf import duration_pb2, timestamp_pb2
-from pointsman.common.v1 import binding_pb2, grant_pb2, header_pb2
+from pointsman.common.v1 import binding_pb2, eligibility_pb2, grant_pb2, header_pb2
 
 from services.dispatch.codec import enums as tables
 from services.dispatch.model.access import Attribution, Grant
@@ -17,11 +19,13 @@ from services.domain.vocab import CredentialKind, CredentialOwner
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pointsman.common.v1 import action_pb2, eligibility_pb2
+    from pointsman.common.v1 import action_pb2
 
     from services.dispatch.model.plan import HeaderPairs
 
 _NANOS = 1_000_000_000
+MOST_RECORDS = 256
+"""Decoded eligibility records that are kept."""
 
 
 def text(value: str, field: str) -> str:
@@ -157,6 +161,24 @@ def eligibility(
         raise InvalidRequestError.of(
             f"{field}.installation_id", "must be the installation of the action"
         )
+    sealed = message.SerializeToString()
+    return replace(_permitted(_timeless(message, sealed)), sealed=Sealed(sealed))
+
+
+def _timeless(message: eligibility_pb2.EligibilityRecord, sealed: bytes) -> bytes:
+    """Return a serialised record without its first two fields: its id, and when it was frozen.
+
+    What is left is the same for all actions that ask the same.
+    """
+    named = eligibility_pb2.EligibilityRecord(record_id=message.record_id)
+    if message.HasField("create_time"):
+        named.create_time.CopyFrom(message.create_time)
+    return sealed[named.ByteSize() :]
+
+
+@functools.lru_cache(maxsize=MOST_RECORDS)
+def _permitted(sealed: bytes) -> Eligibility:
+    message = eligibility_pb2.EligibilityRecord.FromString(sealed)
     providers = None
     if message.HasField("enabled_providers"):
         providers = frozenset(row.provider for row in message.enabled_providers.providers)
@@ -166,7 +188,7 @@ def eligibility(
         *message.requirement_excluded_models,
     )
     return Eligibility(
-        installation_id=installation_id,
+        installation_id=message.installation_id,
         providers=providers,
         excluded_providers=frozenset(row.provider for row in message.excluded_providers),
         excluded_models=frozenset(row.model_id for row in hard),
@@ -175,7 +197,6 @@ def eligibility(
         ),
         is_gateway_exclusive=message.is_gateway_exclusive,
         gateway_models=_gateway_models(message.gateway_aliases),
-        sealed=Sealed(message.SerializeToString()),
     )
 
 
