@@ -14,6 +14,7 @@ from gateway import metrics
 from gateway.course import Course
 from gateway.eligibility import Policy, Question
 from gateway.errors import error_of
+from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError, Plan
 from gateway.plan import planned_bindings, requested_model
 from gateway.records import Records
@@ -24,7 +25,7 @@ from services.runtime import context as call_context
 
 if TYPE_CHECKING:
     from gateway.model import Action, EligibilityAnswer, EligibilityRecord
-    from gateway.ports import Answer, Credentials, Dispatch, Reply
+    from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
     from services.domain.catalog import Catalog, Model
     from services.runtime.clock import Clock
 
@@ -56,9 +57,11 @@ class Actions:
         catalog: Catalog,
         clock: Clock,
         *,
+        ledger: Ledger,
         budget_s: float,
     ) -> None:
         self._peers = peers
+        self._ledger = ledger
         self._records = Records(policy, catalog)
         self._catalog = catalog
         self._clock = clock
@@ -79,8 +82,14 @@ class Actions:
             )
             course.fingerprint = grant.fingerprint if grant is not None else ""
             left_s = self._budget_s - course.elapsed_s()
-            answer = self._peers.dispatch.dispatch(action, decision.record, plan, grant, left_s)
-            await self._relayed(Relay(action, decision.reason, answer, reply, course, self._clock))
+            account = self._ledger.open(action, plan.bindings[0], grant)
+            try:
+                walk = self._peers.dispatch.dispatch(action, decision.record, plan, grant, left_s)
+                answer = Metered(walk, account)
+                relay = Relay(action, decision.reason, answer, reply, course, self._clock)
+                await self._relayed(relay)
+            finally:
+                account.close()
         except RouterError as error:
             course.failed(error.reason.value)
             await refuse(action, reply, error_of(error, action.id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
@@ -11,31 +12,36 @@ import orjson
 from gateway.action import Actions, Peers
 from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
+from gateway.adapters.ledger import SqlLedgerStore
 from gateway.adapters.probe import PeerProbe
 from gateway.adapters.store import SqlKeyStore
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
 from gateway.eligibility import Policy
 from gateway.first_key import FirstKey, ensure_first_key
+from gateway.ledger.book import Book
+from gateway.ledger.journal import Journal
 from gateway.requests import Intake
 from gateway.routes import chat, messages
 from gateway.routes.health import Health
 from gateway.routes.models import PREFIX, Models
 from gateway.routes.table import RouteTable
 from services.runtime.config import ConfigError
+from services.runtime.database import is_sqlite, sqlite_path
 from services.runtime.providers import providers_of
 from services.runtime.schema import hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gateway.ports import Background, Credentials, Dispatch, KeyStore
+    from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
     from services.runtime.clock import Clock
     from services.runtime.settings import CommonSettings
 
+LEDGER_FOLDER = "~/.pointsman/ledger"
 _CUT_S = 2.0
 """Time for cut answers to end with an error frame."""
 
@@ -51,6 +57,7 @@ class Gateway:
         clock: Clock,
         *,
         store: KeyStore,
+        ledger: Ledger,
         credentials: Credentials,
         dispatch: Dispatch,
         background: Sequence[Background] = (),
@@ -59,6 +66,7 @@ class Gateway:
         self._settings = settings
         self._clock = clock
         self._store = store
+        self._ledger = ledger
         self._background = (*background, *probes)
         self._probes = tuple(probes)
         self._is_started = False
@@ -71,6 +79,7 @@ class Gateway:
             policy,
             catalog,
             clock,
+            ledger=ledger,
             budget_s=settings.action_budget_seconds,
         )
         health = Health(self.readiness)
@@ -106,6 +115,7 @@ class Gateway:
         # Listen first: a start that fails for its address must not have used up the first key.
         # Answer last: a token that is looked up before its key is stored is refused for a minute.
         await self._server.start(self._settings.listen)
+        await self._ledger.start()
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
             self._store,
@@ -142,6 +152,7 @@ class Gateway:
         await self._server.aclose()
         for each in self._background:
             await each.aclose()
+        await self._ledger.aclose()
         await self._store.aclose()
 
     async def _cut(self) -> None:
@@ -167,6 +178,7 @@ def build(
         catalog,
         clock,
         store=open_key_store(settings, clock),
+        ledger=open_ledger(settings, catalog, clock),
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"]),
         background=(credentials,),
@@ -177,6 +189,20 @@ def build(
 def open_key_store(settings: GatewaySettings, clock: Clock) -> SqlKeyStore:
     """Return the store of router keys, not yet started."""
     return SqlKeyStore(settings.database, clock)
+
+
+def open_ledger(settings: GatewaySettings, catalog: Catalog, clock: Clock) -> Book:
+    """Return the ledger, not yet started."""
+    journal = Journal(journal_folder(settings), max_bytes=settings.ledger_journal_max_bytes)
+    return Book(SqlLedgerStore(settings.database), journal, catalog, clock)
+
+
+def journal_folder(settings: GatewaySettings) -> Path:
+    """Return the folder of the ledger's journal."""
+    if settings.ledger_journal:
+        return Path(settings.ledger_journal).expanduser()
+    file = sqlite_path(settings.database) if is_sqlite(settings.database) else None
+    return file.with_suffix(".ledger") if file is not None else Path(LEDGER_FOLDER).expanduser()
 
 
 def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog) -> Policy:

@@ -25,6 +25,16 @@ KEEPALIVES = Counter("pointsman_stream_keepalives_total", "Keepalive frames writ
 ATTEMPTS = Counter(
     "pointsman_attempts_total", "Upstream attempts by what became of them", ("provider", "outcome")
 )
+LEDGER_ROWS = Counter(
+    "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
+)
+LEDGER_UNPRICED = Counter(
+    "pointsman_ledger_unpriced_total", "Attempts with tokens whose price is not known"
+)
+LEDGER_PENDING_ROWS = Gauge("pointsman_ledger_pending_rows", "Settled rows not stored yet")
+LEDGER_OLDEST_SECONDS = Gauge(
+    "pointsman_ledger_oldest_pending_seconds", "Age of the oldest settled row not stored yet"
+)
 
 OTHER = "other"
 """Label of everything that is not in the closed set."""

@@ -22,8 +22,9 @@ from services.domain.wire.model import RenderContext, WireError
 
 if TYPE_CHECKING:
     from gateway.course import Course
+    from gateway.ledger.metered import Metered
     from gateway.model import Action, StreamFailure
-    from gateway.ports import Answer, Reply
+    from gateway.ports import Reply
     from gateway.writers import Writer
     from services.domain.wire.model import ClientError
     from services.runtime.clock import Clock
@@ -36,7 +37,7 @@ class Relay:
         self,
         action: Action,
         decision: str,
-        answer: Answer,
+        answer: Metered,
         reply: Reply,
         course: Course,
         clock: Clock,
@@ -88,6 +89,7 @@ class Relay:
         action, reply, course = self._action, self._reply, self._course
         upstream, client = codec_for(head.wire_family), codec_for(action.surface)
         writer = writer_for(head, upstream, client, self._context(head))
+        self.answer.account.tap = writer
         try:
             tail = await self._copy(head, writer)
         except RouterError as error:
@@ -149,7 +151,8 @@ class Relay:
             return
         body = self._rendered(head, b"".join(pieces))
         self._course.first_byte()
-        await self._reply.whole(head.http_status, self._headers(head), body)
+        headers = [*self._headers(head), *render.cost_headers(self.answer.account.bill)]
+        await self._reply.whole(head.http_status, headers, body)
         self._course.ended("served")
 
     def _rendered(self, head: Head, body: bytes) -> bytes:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from services.domain.pricing import usd_text
 from services.domain.vocab import WireFamily
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gateway.model import Head
+    from gateway.model.record import Bill
     from services.domain.wire.model import ClientError
 
 SERVER = "pointsman"
@@ -27,6 +29,11 @@ EXPOSED_HEADERS = ", ".join(
         "x-router-cache",
         "x-router-fallback-from",
         "x-router-fallback-attempt",
+        "x-router-cost-usd",
+        "x-router-cost-input-usd",
+        "x-router-cost-output-usd",
+        "x-router-cache-read-tokens",
+        "x-router-cache-creation-tokens",
         "request-id",
         "x-request-id",
         "retry-after",
@@ -93,6 +100,20 @@ def answer_headers(
         headers["cache-control"] = "no-cache"
         headers["x-accel-buffering"] = "no"
     return list(headers.items())
+
+
+def cost_headers(bill: Bill | None) -> list[tuple[str, str]]:
+    """Return what a whole answer says of its price; nothing where that is not known."""
+    if bill is None:
+        return []
+    usage, cost = bill.usage, bill.cost
+    return [
+        ("x-router-cost-usd", usd_text(cost.input_parts + cost.output_parts)),
+        ("x-router-cost-input-usd", usd_text(cost.input_parts)),
+        ("x-router-cost-output-usd", usd_text(cost.output_parts)),
+        ("x-router-cache-read-tokens", str(usage.cache_read or 0)),
+        ("x-router-cache-creation-tokens", str(usage.cache_write or 0)),
+    ]
 
 
 def error_headers(

@@ -29,6 +29,11 @@ class GatewaySettings(Section):
     """Address of `/livez`, `/readyz` and `/metrics`."""
     database: str = "sqlite:///~/.pointsman/pointsman.db"
     """Where installations and router keys live; `postgresql://…` for several gateways."""
+    ledger_journal: str = ""
+    """Folder for what the database does not have yet; empty: beside an SQLite file, else
+    `~/.pointsman/ledger`."""
+    ledger_journal_max_bytes: int = Field(default=256 * 1024 * 1024, gt=0)
+    """Size of the journal over which no action begins; it fills while the database is down."""
     admin_token: SecretStr = SecretStr("")
     """Bearer token of operators."""
     bootstrap_key: SecretStr = SecretStr("")

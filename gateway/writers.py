@@ -16,7 +16,7 @@ from gateway.model import StreamFailure
 from services.domain.sse import RawSplitter, is_at_boundary
 from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import Assembler
-from services.domain.wire.model import End, Failure, Start, UsageSeen, WireError
+from services.domain.wire.model import BlockDelta, End, Failure, Start, UsageSeen, WireError
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class Writer(Protocol):
     @property
     def usage(self) -> Usage | None:
         """Usage seen so far."""
+        ...
+
+    @property
+    def output_chars(self) -> int:
+        """Characters of output that passed so far."""
         ...
 
     @property
@@ -102,6 +107,11 @@ class PassThrough:
         return self._observer.seen.usage
 
     @property
+    def output_chars(self) -> int:
+        """Characters of output that the observer saw."""
+        return self._observer.seen.output_chars
+
+    @property
     def stop(self) -> Stop | None:
         """Stop that the observer saw."""
         return self._observer.seen.stop
@@ -147,6 +157,7 @@ class Translated:
         self._decoder = upstream.stream_decoder()
         self._encoder = client.stream_encoder(context)
         self.usage: Usage | None = None
+        self.output_chars = 0
         self.stop: Stop | None = None
         self.is_failed = False
 
@@ -165,6 +176,8 @@ class Translated:
     def _written(self, events: Sequence[Event]) -> bytes:
         for event in events:
             match event:
+                case BlockDelta(text=text):
+                    self.output_chars += len(text)
                 case End(stop=stop, usage=usage):
                     self.stop = stop
                     self.usage = usage or self.usage

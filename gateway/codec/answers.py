@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.codec.attempts import attribution_of, binding_of, record_of, usage_of
 from gateway.codec.enums import (
     AVAILABILITY_OF,
+    CAUSE_OF,
     FAILURE_OF,
     FAMILY_OF,
     KIND_OF,
@@ -20,7 +22,6 @@ from gateway.model import (
     AttemptFailed,
     AttemptStarted,
     Availability,
-    BindingRef,
     Failed,
     GatewayAliases,
     Grant,
@@ -32,13 +33,12 @@ from gateway.model import (
     Tail,
 )
 from services.domain.vocab import CredentialKind, FailureClass
-from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from google.protobuf.duration_pb2 import Duration
-    from pointsman.common.v1 import eligibility_pb2, header_pb2, usage_pb2
+    from pointsman.common.v1 import eligibility_pb2, header_pb2
     from pointsman.credentials.v1 import credentials_pb2
     from pointsman.dispatch.v1 import dispatch_pb2
 
@@ -122,11 +122,18 @@ def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
         case "attempt_started":
             started = message.attempt_started
             return AttemptStarted(
-                started.attempt_number, started.binding.provider, started.binding.model_id
+                started.attempt_number,
+                started.binding.provider,
+                started.binding.model_id,
+                started.binding.binding_index,
+                attribution_of(started.credential) if started.HasField("credential") else None,
+                CAUSE_OF.get(started.cause, ""),
             )
         case "attempt_failed":
             attempt = message.attempt_failed.attempt
-            return AttemptFailed(attempt.binding.provider, _failure(attempt.failure_class))
+            return AttemptFailed(
+                attempt.binding.provider, _failure(attempt.failure_class), record_of(attempt)
+            )
         case "head":
             return _head(message.head)
         case "tail":
@@ -138,15 +145,8 @@ def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
 
 
 def _head(head: dispatch_pb2.Head) -> Head:
-    binding = head.binding
     return Head(
-        binding=BindingRef(
-            binding.model_id,
-            binding.provider,
-            binding.upstream_id,
-            binding.binding_index,
-            head.context_window_token_count,
-        ),
+        binding=binding_of(head.binding, head.context_window_token_count),
         wire_family=FAMILY_OF[head.wire_family],
         http_status=head.http_status or 200,
         headers=_pairs(head.headers),
@@ -155,6 +155,9 @@ def _head(head: dispatch_pb2.Head) -> Head:
         planned_provider=head.planned_provider,
         fingerprint=head.credential.fingerprint,
         is_model_aliased=head.is_model_aliased,
+        number=head.attempt_number,
+        attribution=attribution_of(head.credential) if head.HasField("credential") else None,
+        is_fast_tier=head.is_fast_tier,
     )
 
 
@@ -168,11 +171,12 @@ def _tail(tail: dispatch_pb2.Tail) -> Tail:
             is_error_frame_sent=tail.failure.is_error_frame_sent,
         )
     return Tail(
-        usage=_usage(tail.attempt.usage) if tail.attempt.HasField("usage") else None,
+        usage=usage_of(tail.attempt.usage) if tail.attempt.HasField("usage") else None,
         stop_reason=STOP_OF.get(tail.stop_reason),
         failure=failure,
         attempt_count=tail.attempt_count,
         refusal_seen=tail.refusal_seen,
+        attempt=record_of(tail.attempt) if tail.HasField("attempt") else None,
     )
 
 
@@ -188,27 +192,12 @@ def _failed(failed: dispatch_pb2.Failed) -> Failed:
         wire_family=FAMILY_OF.get(failed.wire_family),
         vendor_type=failed.vendor_type,
         is_caller_credential=failed.is_caller_credential,
+        attempts=tuple(record_of(attempt) for attempt in failed.attempts),
     )
 
 
 def _failure(number: int) -> FailureClass:
     return FAILURE_OF.get(number, FailureClass.UPSTREAM_STATUS)
-
-
-def _usage(usage: usage_pb2.Usage) -> Usage:
-    return Usage(
-        fresh_input=usage.fresh_input_token_count,
-        cache_read=(
-            usage.cache_read_token_count if usage.HasField("cache_read_token_count") else None
-        ),
-        cache_write=(
-            usage.cache_write_token_count if usage.HasField("cache_write_token_count") else None
-        ),
-        cache_write_1h=usage.cache_write_one_hour_token_count,
-        output=usage.output_token_count,
-        reasoning=usage.reasoning_token_count,
-        server_tool_calls=usage.server_tool_call_count,
-    )
 
 
 def _pairs(headers: Iterable[header_pb2.HeaderField]) -> tuple[tuple[str, str], ...]:

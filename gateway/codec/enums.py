@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.common.v1 import action_pb2, attempt_pb2, eligibility_pb2, grant_pb2, usage_pb2
 
 from gateway.model import Availability, Layer
+from gateway.model.record import AttemptOutcome, UsageSource
 from services.domain.vocab import CredentialKind, FailureClass, TurnType, WireFamily
 from services.domain.wire.features import LastKind, Requirement
 from services.domain.wire.model import StopReason
@@ -51,3 +52,15 @@ FAILURE_OF = {
     getattr(attempt_pb2.FailureClass, f"FAILURE_CLASS_{name.name}"): name for name in FailureClass
 }
 STOP_OF = {getattr(usage_pb2.StopReason, f"STOP_REASON_{stop.name}"): stop for stop in StopReason}
+OUTCOME_OF = {
+    getattr(attempt_pb2.AttemptOutcome, f"ATTEMPT_OUTCOME_{outcome.name}"): outcome
+    for outcome in AttemptOutcome
+}
+SOURCE_OF = {
+    getattr(usage_pb2.UsageSource, f"USAGE_SOURCE_{source.name}"): source for source in UsageSource
+}
+CAUSE_OF = {
+    number: name.removeprefix("ATTEMPT_CAUSE_").lower()
+    for name, number in attempt_pb2.AttemptCause.items()
+    if number
+}

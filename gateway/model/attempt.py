@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gateway.model.action import Presented, PresentedIdentity
+    from gateway.model.record import AttemptRecord, Attribution
     from services.domain.vocab import FailureClass, WireFamily
     from services.domain.wire.model import StopReason, Usage
 
@@ -50,6 +51,9 @@ class AttemptStarted:
     number: int
     provider: str
     model_id: str
+    binding_index: int = 0
+    attribution: Attribution | None = None
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class AttemptFailed:
 
     provider: str
     failure: FailureClass
+    attempt: AttemptRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,10 @@ class Head:
     planned_provider: str = ""
     fingerprint: str = ""
     is_model_aliased: bool = False
+    number: int = 0
+    """Number of the attempt that answers; 0: the one begun last."""
+    attribution: Attribution | None = None
+    is_fast_tier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,7 @@ class Tail:
     failure: StreamFailure | None = None
     attempt_count: int = 1
     refusal_seen: bool = False
+    attempt: AttemptRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class Failed:
     wire_family: WireFamily | None = None
     vendor_type: str = ""
     is_caller_credential: bool = False
+    attempts: tuple[AttemptRecord, ...] = ()
 
 
 Part = AttemptStarted | AttemptFailed | Head | bytes | Tail | Failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -17,6 +18,7 @@ from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import StopReason, Usage
 from services.runtime.clock import SystemClock
+from tests.fakes.ledger import MemoryLedgerStore, book_in
 from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
 
 KEY = "rk_test_0123456789abcdefghij"
@@ -71,6 +73,8 @@ def tail(failure: StreamFailure | None = None) -> Tail:
 class Stack:
     """A running gateway and all that stands around it."""
 
+    journal: Path
+    ledger: MemoryLedgerStore = field(default_factory=MemoryLedgerStore)
     credentials: FakeCredentials = field(default_factory=FakeCredentials)
     dispatch: FakeDispatch = field(default_factory=FakeDispatch)
     store: MemoryKeyStore = field(default_factory=MemoryKeyStore)
@@ -94,6 +98,7 @@ class Stack:
             catalog(),
             SystemClock(),
             store=self.store,
+            ledger=book_in(self.journal, catalog(), self.ledger),
             credentials=self.credentials,
             dispatch=self.dispatch,
         )
@@ -110,8 +115,8 @@ class Stack:
 
 
 @pytest.fixture
-async def stack() -> AsyncIterator[Stack]:
-    running = Stack()
+async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
+    running = Stack(tmp_path / "ledger")
     await running.start()
     yield running
     await running.aclose()

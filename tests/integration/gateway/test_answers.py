@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import orjson
 import pytest
@@ -301,8 +302,9 @@ async def test_a_tenants_own_credentials_forbid_a_hop(stack: Stack) -> None:
 
 
 @pytest.fixture
-async def operated() -> AsyncIterator[Stack]:
+async def operated(tmp_path: Path) -> AsyncIterator[Stack]:
     running = Stack(
+        tmp_path,
         policy=Policy(
             "cfg",
             ("acme",),
@@ -310,7 +312,7 @@ async def operated() -> AsyncIterator[Stack]:
             excluded_models=frozenset({"tiny"}),
             excluded_providers=frozenset({"acme"}),
             override_reason="debugging",
-        )
+        ),
     )
     await running.start()
     yield running

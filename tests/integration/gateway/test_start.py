@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import aiohttp
 from pydantic import SecretStr
@@ -26,10 +27,10 @@ class SlowKeyStore(MemoryKeyStore):
         return await super().default_installation()
 
 
-async def test_a_request_during_the_start_waits_for_the_first_key() -> None:
+async def test_a_request_during_the_start_waits_for_the_first_key(tmp_path: Path) -> None:
     store, port = SlowKeyStore(), free_port()
     settings = GatewaySettings(listen=f"127.0.0.1:{port}", bootstrap_key=SecretStr(KEY))
-    stack = Stack(store=store, settings=settings)
+    stack = Stack(tmp_path, store=store, settings=settings)
     async with (
         asyncio.timeout(10),
         aiohttp.ClientSession(headers={"x-api-key": KEY}) as early,

@@ -1,0 +1,198 @@
+"""The ledger: opens accounts before attempts are made, settles them, and stores their rows.
+
+An action is opened by one line of the journal, without SQL. However it ends, each of its attempts
+becomes exactly one row: settled by dispatch's own records, from our tap when they are lost, by
+estimate when this process dies. Rows reach the store in batches beside the actions; one that is
+there already changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+from gateway import metrics
+from gateway.ledger.entries import Noted, Opened, Replay, Settled, line_of
+from gateway.ledger.settlement import rates_in, rows_of, usage_of
+from gateway.ledger.ticket import Ticket
+from gateway.ledger.writer import Writer
+from gateway.model.record import AttemptKind, AttemptOutcome, Attribution, Bill, Opening
+from services.domain.errors import Reason, RouterError
+from services.domain.pricing import cost_at
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gateway.ledger.journal import Claimed, Journal, Segment
+    from gateway.model import Action, BindingRef, Grant
+    from gateway.model.record import AttemptRecord, LedgerRow
+    from gateway.ports import LedgerStore
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+_log = get_logger("gateway")
+
+MOST_WAITING_ROWS = 20_000
+"""Rows that may wait for the store; over them no action is opened."""
+MOST_NAME_CHARS = 128
+_ANSWERED = frozenset({AttemptOutcome.SERVED.value, AttemptOutcome.BROKEN.value})
+
+
+class Sink(Protocol):
+    """Where a ticket writes to."""
+
+    def note(self, opening: Opening, record: AttemptRecord) -> None:
+        """Keep what is known of an attempt."""
+        ...
+
+    def settle(self, opening: Opening, records: Sequence[AttemptRecord]) -> Bill | None:
+        """Make the rows; returns what the serving attempt cost."""
+        ...
+
+
+class Book:
+    """The ledger of this process."""
+
+    def __init__(
+        self, store: LedgerStore, journal: Journal, catalog: Catalog, clock: Clock
+    ) -> None:
+        self._store = store
+        self._journal = journal
+        self._catalog = catalog
+        self._clock = clock
+        self._writer = Writer(store, journal, clock)
+
+    async def start(self) -> None:
+        """Open journal and store, and settle what processes that are gone left open.
+
+        Raises:
+            StartError: one of them cannot be used; the message names it and the fix.
+        """
+        await self._store.start()
+        for claimed in await asyncio.to_thread(self._journal.start):
+            self._writer.add_claimed(await asyncio.to_thread(self._recovered, claimed), claimed)
+        self._writer.start()
+
+    async def aclose(self) -> None:
+        """Store what is left, as far as the store answers, and close."""
+        await self._writer.aclose()
+        self._journal.close()
+        await self._store.aclose()
+
+    def open(
+        self,
+        action: Action,
+        binding: BindingRef,
+        grant: Grant | None,
+        kind: AttemptKind = AttemptKind.SERVE,
+    ) -> Ticket:
+        """Open the account of an action's attempts, of which ``binding`` is planned first.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE, nothing more can be recorded for now.
+        """
+        if self._writer.depth >= MOST_WAITING_ROWS or self._journal.is_full:
+            raise _full("its store does not take rows")
+        opening = self._opening(action, binding, grant, kind)
+        try:
+            segment = self._journal.open(line_of(Opened(opening)))
+        except OSError as error:
+            _log.error("ledger_journal_failed", error=error.strerror or str(error))
+            raise _full("its journal cannot be written") from error
+        return Ticket(opening, _Sink(self, segment), self._clock)
+
+    def write(self, line: bytes) -> Segment | None:
+        """Write a line of an open action; None: it could not be written."""
+        try:
+            return self._journal.append(line)
+        except OSError as error:
+            _log.error("ledger_journal_failed", error=error.strerror or str(error))
+            return None
+
+    def settle(
+        self, opening: Opening, records: Sequence[AttemptRecord], opened_in: Segment
+    ) -> Bill | None:
+        """Make, write and queue the rows of an action."""
+        rows = rows_of(opening, records, self._catalog, self._clock.now_unix_s())
+        segment = self.write(line_of(Settled(opening.key, rows)))
+        # Rows whose line is lost keep the segment that opened them: a death would settle it anew.
+        self._writer.add(rows, segment or opened_in)
+        opened_in.open_actions -= 1
+        for row in rows:
+            _count(row)
+        return next((bill for row in rows if (bill := _bill(row)) is not None), None)
+
+    def _opening(
+        self, action: Action, binding: BindingRef, grant: Grant | None, kind: AttemptKind
+    ) -> Opening:
+        caller = action.caller
+        return Opening(
+            action_id=action.id,
+            kind=kind,
+            installation_id=caller.installation_id,
+            key_id=caller.key_id,
+            client_request_id=caller.client_request_id,
+            surface=action.surface.value,
+            requested_model=_name(action.features.requested_model),
+            estimated_input_tokens=action.input_tokens,
+            binding=binding,
+            opened_unix_s=self._clock.now_unix_s(),
+            attribution=Attribution(grant.fingerprint if grant is not None else ""),
+        )
+
+    def _recovered(self, claimed: Claimed) -> tuple[LedgerRow, ...]:
+        replay = Replay()
+        replay.feed(claimed.lines())
+        left_open = replay.open_count
+        rows = replay.finish(self._catalog, self._clock.now_unix_s())
+        _log.warning(
+            "ledger_recovered", left_open=left_open, rows=len(rows), bad_lines=replay.bad_lines
+        )
+        return rows
+
+
+class _Sink:
+    """Ties the ticket of one action to the segment that keeps its opening."""
+
+    def __init__(self, book: Book, opened_in: Segment) -> None:
+        self._book = book
+        self._opened_in = opened_in
+
+    def note(self, opening: Opening, record: AttemptRecord) -> None:
+        self._book.write(line_of(Noted(opening.key, record)))
+
+    def settle(self, opening: Opening, records: Sequence[AttemptRecord]) -> Bill | None:
+        return self._book.settle(opening, records, self._opened_in)
+
+
+def _full(why: str) -> RouterError:
+    return RouterError(
+        Reason.STORE_UNAVAILABLE, f"the ledger is full: {why}; try again", retry_after_s=1.0
+    )
+
+
+def _name(text: str) -> str:
+    """Return a name that clients make up as any store takes it."""
+    return "".join(char for char in text[:MOST_NAME_CHARS] if char.isprintable())
+
+
+def _bill(row: LedgerRow) -> Bill | None:
+    rates = rates_in(row)
+    if rates is None or row.outcome not in _ANSWERED:
+        return None
+    usage = usage_of(row)
+    return Bill(usage, cost_at(usage, rates))
+
+
+def _count(row: LedgerRow) -> None:
+    metrics.LEDGER_ROWS.labels(row.outcome, row.source or "none").inc()
+    if row.cost_micros is None and row.source:
+        metrics.LEDGER_UNPRICED.inc()
+        _log.error(
+            "ledger_row_unpriced",
+            action_id=row.action_id,
+            attempt=row.attempt,
+            model=row.model,
+            provider=row.provider,
+        )

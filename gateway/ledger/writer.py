@@ -1,0 +1,142 @@
+"""Stores settled rows in batches beside the actions, until each of them is stored.
+
+A store that is down delays rows and nothing else: they wait in memory and are in the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from gateway import metrics
+from services.domain.errors import RouterError
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gateway.ledger.journal import Claimed, Journal, Segment
+    from gateway.model.record import LedgerRow
+    from gateway.ports import LedgerStore
+    from services.runtime.clock import Clock
+
+_log = get_logger("gateway")
+
+BATCH_ROWS = 200
+GATHER_S = 0.2
+"""How long rows are gathered for one transaction."""
+SYNC_S = 1.0
+FIRST_RETRY_S = 0.5
+LAST_RETRY_S = 10.0
+FLUSH_S = 5.0
+"""Time to store what is left at the end; the rest stays in the journal."""
+
+
+class Keeper(Protocol):
+    """What may be forgotten once its rows are stored."""
+
+    unstored_rows: int
+
+
+class Writer:
+    """Owns the queue between the journal and the store."""
+
+    def __init__(self, store: LedgerStore, journal: Journal, clock: Clock) -> None:
+        self._store = store
+        self._journal = journal
+        self._clock = clock
+        self._queue: deque[tuple[LedgerRow, Keeper]] = deque()
+        self._claimed: list[Claimed] = []
+        self._has_rows = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def depth(self) -> int:
+        """Number of rows that are not stored yet."""
+        return len(self._queue)
+
+    def start(self) -> None:
+        """Begin to store."""
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._run()), loop.create_task(self._keep_synced())]
+
+    def add(self, rows: Sequence[LedgerRow], keeper: Segment) -> None:
+        """Store ``rows`` soon; their segment is kept until then."""
+        self._put(rows, keeper)
+
+    def add_claimed(self, rows: Sequence[LedgerRow], claimed: Claimed) -> None:
+        """Store the rows of a process that is gone, then remove its folder."""
+        self._put(rows, claimed)
+        self._claimed.append(claimed)
+        self._has_rows.set()
+
+    async def aclose(self) -> None:
+        """Store what is left, within a few seconds, and end."""
+        with contextlib.suppress(TimeoutError, RouterError):
+            async with asyncio.timeout(FLUSH_S):
+                await self._stop_tasks()
+                while self._queue:
+                    await self._store_batch()
+        self._forget()
+        for claimed in self._claimed:
+            claimed.release()
+
+    async def _stop_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self._tasks.clear()
+
+    def _put(self, rows: Sequence[LedgerRow], keeper: Keeper) -> None:
+        keeper.unstored_rows += len(rows)
+        self._queue.extend((row, keeper) for row in rows)
+        self._has_rows.set()
+
+    async def _run(self) -> None:
+        retry_s = FIRST_RETRY_S
+        while True:
+            await self._has_rows.wait()
+            self._has_rows.clear()
+            await self._clock.sleep(GATHER_S)
+            while self._queue or self._claimed:
+                self._show()
+                try:
+                    await self._store_batch()
+                except RouterError as error:
+                    _log.warning("ledger_store_failed", rows=self.depth, reason=error.reason.value)
+                    await self._clock.sleep(retry_s)
+                    retry_s = min(2 * retry_s, LAST_RETRY_S)
+                else:
+                    retry_s = FIRST_RETRY_S
+            self._show()
+
+    async def _store_batch(self) -> None:
+        batch = [self._queue[index] for index in range(min(BATCH_ROWS, len(self._queue)))]
+        if batch:
+            await self._store.add([row for row, _ in batch])
+        for _, keeper in batch:
+            self._queue.popleft()
+            keeper.unstored_rows -= 1
+        self._forget()
+
+    def _forget(self) -> None:
+        self._journal.sweep()
+        for claimed in [each for each in self._claimed if not each.unstored_rows]:
+            claimed.remove()
+            self._claimed.remove(claimed)
+
+    async def _keep_synced(self) -> None:
+        while True:
+            await self._clock.sleep(SYNC_S)
+            try:
+                await self._journal.sync()
+            except OSError as error:
+                _log.error("ledger_sync_failed", error=error.strerror)
+
+    def _show(self) -> None:
+        oldest = self._queue[0][0].settled_unix_s if self._queue else self._clock.now_unix_s()
+        metrics.LEDGER_PENDING_ROWS.set(len(self._queue))
+        metrics.LEDGER_OLDEST_SECONDS.set(max(0.0, self._clock.now_unix_s() - oldest))

@@ -1,0 +1,75 @@
+"""The ledger's store in memory, and a ledger on it with its journal in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+
+from gateway.ledger.book import Book
+from gateway.ledger.journal import Journal
+from gateway.model.record import LedgerRow
+from services.domain.catalog import Catalog
+from services.domain.errors import Reason, RouterError
+from services.runtime.clock import Clock, SystemClock
+
+
+class MemoryLedgerStore:
+    """Rows in a dictionary, with the rules of the real store."""
+
+    def __init__(self) -> None:
+        self.stored: dict[tuple[str, int, str], LedgerRow] = {}
+        self.counters: dict[str, int] = {}
+        self.is_down = False
+        self.calls = 0
+
+    async def start(self) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
+    async def add(self, rows: Sequence[LedgerRow]) -> int:
+        self.calls += 1
+        if self.is_down:
+            raise RouterError(Reason.STORE_UNAVAILABLE, "down")
+        new = [row for row in rows if row.key not in self.stored]
+        for row in new:
+            self.stored[row.key] = row
+            self.counters[row.key_id] = self.counters.get(row.key_id, 0) + row.charged_micros
+        return len(new)
+
+    async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
+        places = list(enumerate(self.stored.values(), start=1))
+        return [(place, row) for place, row in places if place > after][:limit]
+
+    async def spent(self, key_id: str) -> int:
+        return self.counters.get(key_id, 0)
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[MemorySnapshot]:
+        yield MemorySnapshot(self)
+
+
+class MemorySnapshot:
+    def __init__(self, store: MemoryLedgerStore) -> None:
+        self._store = store
+
+    async def rows(self) -> AsyncIterator[LedgerRow]:
+        for row in tuple(self._store.stored.values()):
+            yield row
+
+    async def spent(self) -> Mapping[str, int]:
+        return dict(self._store.counters)
+
+
+def book_in(
+    folder: Path,
+    catalog: Catalog,
+    store: MemoryLedgerStore,
+    clock: Clock | None = None,
+    *,
+    max_bytes: int = 1 << 20,
+) -> Book:
+    """Return a ledger on `store` with its journal in `folder`, not yet started."""
+    return Book(store, Journal(folder, max_bytes=max_bytes), catalog, clock or SystemClock())
