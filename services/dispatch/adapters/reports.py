@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import grpc
@@ -13,6 +13,7 @@ from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 from prometheus_client import Counter
 
 from services.dispatch.codec import peers
+from services.dispatch.model.access import HeadersSeen
 from services.domain.errors import PeerError
 from services.runtime import status
 from services.runtime.log import get_logger
@@ -40,7 +41,10 @@ class ReportQueue:
 
     def __init__(self, channel: Channel) -> None:
         self._stub = rpc.CredentialsServiceStub(channel)
-        self._queue: deque[Report] = deque()
+        self._queue: dict[int, Report] = {}
+        """Reports by their object's identity, in order."""
+        self._headers: dict[tuple[str, str, int], Report] = {}
+        """Queued headers of attempts, as long as they were not sent."""
         self._has_news = asyncio.Event()
         self._sender: asyncio.Task[None] | None = None
 
@@ -49,11 +53,20 @@ class ReportQueue:
         self._sender = asyncio.get_running_loop().create_task(self._send_for_ever())
 
     def put(self, report: Report) -> None:
-        """Queue a report; never waits."""
+        """Queue a report; never waits.
+
+        An attempt that ends well before its headers were sent is told in one report.
+        """
+        earlier = self._headers.pop(report.attempt, None)
+        if earlier is not None and (both := report.with_headers_of(earlier)) is not None:
+            del self._queue[id(earlier)]
+            report = both
         if len(self._queue) >= MAX_QUEUED and report.is_droppable:
             DROPPED.inc()
             return
-        self._queue.append(report)
+        self._queue[id(report)] = report
+        if isinstance(report.event, HeadersSeen):
+            self._headers[report.attempt] = report
         self._has_news.set()
 
     async def aclose(self) -> None:
@@ -81,7 +94,9 @@ class ReportQueue:
 
     async def _send_batch(self) -> bool:
         """Return whether the oldest reports were taken, or refused for good."""
-        batch = [self._queue[i] for i in range(min(MAX_BATCH, len(self._queue)))]
+        batch = list(islice(self._queue.values(), MAX_BATCH))
+        for row in batch:
+            self._headers.pop(row.attempt, None)
         request = pb.ReportAttemptRequest(reports=[peers.report_message(row) for row in batch])
         try:
             await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
@@ -90,6 +105,6 @@ class ReportQueue:
             if isinstance(error, PeerError):
                 return False
             _log.warning("attempt_reports_refused", count=len(batch), reason=error.reason.value)
-        for _ in batch:
-            self._queue.popleft()
+        for row in batch:
+            del self._queue[id(row)]
         return True

@@ -104,6 +104,7 @@ def _ended(event: Ended) -> pb.AttemptEnded:
     return pb.AttemptEnded(
         kind=tables.END_KIND.name(event.kind),
         http_status=event.http_status,
+        headers=common.header_fields(event.headers),
         error_body=masked_body(event.error_body),
         is_model_not_found=event.is_model_not_found,
         end_time=common.timestamp(event.end_unix_s),

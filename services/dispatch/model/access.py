@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from services.dispatch.model.enums import AuthScheme
+from services.dispatch.model.enums import AuthScheme, EndKind
 
 if TYPE_CHECKING:
-    from services.dispatch.model.enums import CredentialBucket, EndKind, SecretPurpose
+    from services.dispatch.model.enums import CredentialBucket, SecretPurpose
     from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, HeaderPairs
     from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass
 
@@ -135,6 +135,8 @@ class Ended:
     http_status: int | None = None
     error_body: bytes = field(default=b"", repr=False)
     is_model_not_found: bool = False
+    headers: HeaderPairs = ()
+    """Headers about quota and time that were not reported before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,17 @@ class Report:
                 return 200 <= status < 300
             case _:
                 return False
+
+    @property
+    def attempt(self) -> tuple[str, str, int]:
+        """Which attempt it is about."""
+        return self.action_id, self.grant.grant_id, self.attempt_number
+
+    def with_headers_of(self, earlier: Report) -> Report | None:
+        """Return one report in the place of two of an attempt; None: each says its own."""
+        seen, ended = earlier.event, self.event
+        if not isinstance(seen, HeadersSeen) or not isinstance(ended, Ended):
+            return None
+        if ended.kind is not EndKind.SUCCEEDED or ended.http_status != seen.http_status:
+            return None
+        return replace(self, event=replace(ended, headers=seen.headers))

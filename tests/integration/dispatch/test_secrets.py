@@ -250,6 +250,45 @@ async def test_headers_are_reported_within_50_ms(queue: ReportQueue, service: Se
 
 
 @pytest.mark.spec("DSP-41")
+async def test_an_answer_that_is_whole_at_once_is_told_in_one_report(
+    queue: ReportQueue, service: Service
+) -> None:
+    queue.start()
+    headers = (("retry-after", "1"),)
+    queue.put(report(1, HeadersSeen(200, headers, 1.0)))
+    queue.put(report(2, Ended(EndKind.SUCCEEDED, 1.0, 200)))
+    await queue.aclose()
+    (told,) = service.told
+    assert (told.WhichOneof("phase"), told.sequence_number) == ("ended", 2)
+    assert [(row.name, row.value) for row in told.ended.headers] == list(headers)
+
+
+@pytest.mark.parametrize(
+    "end", [Ended(EndKind.FAILED, 1.0, 200), Ended(EndKind.SUCCEEDED, 1.0, 201)]
+)
+async def test_an_end_that_says_something_else_leaves_the_headers_their_report(
+    queue: ReportQueue, service: Service, end: Ended
+) -> None:
+    queue.put(report(1, HeadersSeen(200, (), 1.0)))
+    queue.put(report(2, end))
+    await queue.aclose()
+    assert [row.WhichOneof("phase") for row in service.told] == ["headers", "ended"]
+
+
+async def test_headers_that_were_sent_are_not_told_again(
+    queue: ReportQueue, service: Service
+) -> None:
+    queue.start()
+    queue.put(report(1, HeadersSeen(200, (("date", "x"),), 1.0)))
+    async with asyncio.timeout(3):
+        while not service.told:  # noqa: ASYNC110 - the sender tells nobody when it has sent
+            await asyncio.sleep(0.005)
+    queue.put(report(2, Ended(EndKind.SUCCEEDED, 1.0, 200)))
+    await queue.aclose()
+    assert [row.WhichOneof("phase") for row in service.told] == ["headers", "ended"]
+    assert not service.told[1].ended.headers
+
+
 async def test_a_presented_credential_serves_its_own_binding_and_never_a_hop() -> None:
     grant = Grant(
         "g9",
