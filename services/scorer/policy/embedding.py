@@ -30,16 +30,17 @@ class StaticTables:
 
 
 def tail(text: str, max_bytes: int) -> str:
-    """Return the last ``max_bytes`` bytes of ``text``, cut forward to a character boundary."""
+    """Return the last ``max_bytes`` bytes of ``text``, cut forward to a character boundary.
+
+    Lone surrogates, which have no bytes, become question marks.
+    """
     if len(text) <= max_bytes and text.isascii():
         return text
     encoded = text.encode("utf-8", "replace")
-    if len(encoded) <= max_bytes:
-        return text
-    start = len(encoded) - max_bytes
+    start = max(len(encoded) - max_bytes, 0)
     while start < len(encoded) and encoded[start] & 0xC0 == 0x80:
         start += 1
-    return encoded[start:].decode("utf-8", "replace")
+    return encoded[start:].decode("utf-8")
 
 
 def meaning(tables: StaticTables, piece_ids: Indices) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from services.scorer.adapters.bundle.loading import load
 from services.scorer.adapters.bundle.members import MAX_MEMBER_BYTES
@@ -100,6 +103,10 @@ DAMAGES: dict[str, tuple[str, Change]] = {
     "an infinite cell": (
         "quality_means.json",
         means(lambda m: m.update({"1": {"small": 10**400, "large": 1}})),
+    ),
+    "too deep a JSON": (
+        "quality_means.json",
+        lambda f: f.update({"quality_means.json": b"[" * 200_000}),
     ),
     "no JSON": ("quality_means.json", lambda f: f.update({"quality_means.json": b"{"})),
     "no models": ("model_registry.json", registry([])),
@@ -264,3 +271,20 @@ def test_the_digest_covers_every_file(tmp_path: Path) -> None:
     other = load(tiny.write(tmp_path / "c", tiny.with_heads(tiny.members()))).artifact
     assert first.digest == again.digest != other.digest
     assert first.version == tiny.VERSION
+
+
+FILES = sorted(tiny.with_heads(tiny.members()))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(FILES), st.data())
+def test_whatever_a_file_holds_the_bundle_loads_or_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    files = tiny.with_heads(tiny.members())
+    content = files[name]
+    start = data.draw(st.integers(0, len(content)))
+    end = data.draw(st.integers(start, min(start + 8, len(content))))
+    files[name] = content[:start] + data.draw(st.binary(max_size=8)) + content[end:]
+    with contextlib.suppress(BundleError):
+        load(tiny.write(tmp_path_factory.mktemp("bundle"), files))

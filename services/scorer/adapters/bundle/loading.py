@@ -96,11 +96,11 @@ def _centroids(members: Members) -> Floats:
         raise members.fault(CENTROIDS, "must have at least one cluster and one dimension")
     if len(content) != _HEADER.size + 4 * count * dimensions:
         raise members.fault(CENTROIDS, f"must hold {count} x {dimensions} numbers of 4 bytes")
-    read = np.frombuffer(content, "<f4", offset=_HEADER.size).reshape(count, dimensions)
+    read = floats(np.frombuffer(content, "<f4", offset=_HEADER.size).reshape(count, dimensions))
     members.finite(read, CENTROIDS)
     if (abs(np.linalg.norm(read, axis=1) - 1) > _UNIT_TOLERANCE).any():
         raise members.fault(CENTROIDS, "rows must have length 1")
-    return floats(read)
+    return read
 
 
 def encode_centroids(centroids: Floats) -> bytes:

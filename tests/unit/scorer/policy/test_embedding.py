@@ -16,7 +16,13 @@ from tests.fakes import scorer_bundle as tiny
 @pytest.mark.spec("SCO-5")
 @pytest.mark.parametrize(
     ("text", "kept"),
-    [("abcd", "abcd"), ("0123abcd", "abcd"), ("00éabc", "abc"), ("0éab", "éab")],
+    [
+        ("abcd", "abcd"),
+        ("0123abcd", "abcd"),
+        ("00éabc", "abc"),
+        ("0éab", "éab"),
+        ("a\ud800b", "a?b"),
+    ],
 )
 def test_only_the_last_bytes_are_read_from_a_character_on(text: str, kept: str) -> None:
     assert tail(text, 4) == kept
