@@ -1,7 +1,8 @@
 """The loop of one action, written against ports.
 
-Read :meth:`Actions.serve` from top to bottom: what may serve, what is tried, which credential, one
-dispatch, the answer. All that is decided is decided by pure rooms.
+Read :meth:`Actions.serve` from top to bottom: who may serve, what is remembered, which model, a
+summary on a switch, which credential, one dispatch, the answer. All that is decided is decided by
+pure rooms.
 """
 
 from __future__ import annotations
@@ -12,60 +13,54 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.course import Course
-from gateway.eligibility import Policy, Question
 from gateway.errors import error_of
 from gateway.ledger.metered import Metered
-from gateway.model import ClientGoneError, Plan
-from gateway.plan import planned_bindings, requested_model
-from gateway.records import Records
+from gateway.model import ClientGoneError
 from gateway.relay import Relay, refuse
 from services.domain.errors import RouterError
-from services.domain.vocab import TurnType
 from services.runtime import context as call_context
 
 if TYPE_CHECKING:
-    from gateway.model import Action, EligibilityAnswer, EligibilityRecord
+    from collections.abc import Callable, Collection
+
+    from gateway.decider import Countable, Decider
+    from gateway.ground import Ground
+    from gateway.model import Action, Decision
     from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
-    from services.domain.catalog import Catalog, Model
+    from gateway.summaries import Summaries
+    from gateway.thread import Thread
     from services.runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class Peers:
-    """The services that an action needs."""
+class Stages:
+    """What an action passes, in the order of the loop."""
 
+    thread_of: Callable[[Action], Thread]
+    decider: Decider
+    summaries: Summaries
     credentials: Credentials
+    ledger: Ledger
     dispatch: Dispatch
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What was decided before dispatch: the record, and what to try under it."""
+class _Ready:
+    """An action as it goes out: decided, and perhaps with another body."""
 
-    record: EligibilityRecord
-    plan: Plan
-    reason: str
+    action: Action
+    decision: Decision
 
 
 class Actions:
     """Serves actions; holds no state of any of them."""
 
     def __init__(
-        self,
-        peers: Peers,
-        policy: Policy,
-        catalog: Catalog,
-        clock: Clock,
-        *,
-        ledger: Ledger,
-        budget_s: float,
+        self, stages: Stages, clock: Clock, *, providers: Collection[str], budget_s: float
     ) -> None:
-        self._peers = peers
-        self._ledger = ledger
-        self._records = Records(policy, catalog)
-        self._catalog = catalog
+        self._stages = stages
         self._clock = clock
-        self._providers = frozenset(policy.known_providers)
+        self._providers = frozenset(providers)
         self._budget_s = budget_s
         self._running: set[Answer] = set()
 
@@ -74,22 +69,10 @@ class Actions:
         course = Course(action, self._clock, self._providers)
         token = call_context.current.set(_call_labels(action))
         metrics.INFLIGHT_ACTIONS.inc()
+        thread = self._stages.thread_of(action)
         try:
-            decision = await self.decide(action)
-            plan = decision.plan
-            grant = await self._peers.credentials.select(
-                action, plan.bindings, decision.record, [known for _, known in plan.presented]
-            )
-            course.fingerprint = grant.fingerprint if grant is not None else ""
-            left_s = self._budget_s - course.elapsed_s()
-            account = self._ledger.open(action, plan.bindings[0], grant)
-            try:
-                walk = self._peers.dispatch.dispatch(action, decision.record, plan, grant, left_s)
-                answer = Metered(walk, account)
-                relay = Relay(action, decision.reason, answer, reply, course, self._clock)
-                await self._relayed(relay)
-            finally:
-                account.close()
+            ready = await self._decided(action, thread, course)
+            await self._dispatched(ready, thread, reply, course)
         except RouterError as error:
             course.failed(error.reason.value)
             await refuse(action, reply, error_of(error, action.id))
@@ -100,31 +83,15 @@ class Actions:
             metrics.INFLIGHT_ACTIONS.dec()
             course.close(reply.status)
             call_context.current.reset(token)
+        await thread.settle()
 
-    async def decide(self, action: Action) -> Decision:
-        """Return what may serve an action and what is tried, without selecting or sending.
+    async def countable(self, action: Action) -> Countable:
+        """Return where the tokens of an action can be counted.
 
         Raises:
-            RouterError: the model is not known, or nothing may serve it.
+            RouterError: nobody serves the model that it names.
         """
-        caller = action.caller
-        model = requested_model(self._catalog, action.features.requested_model, caller.forced_model)
-        known = await self._peers.credentials.eligibility(caller.installation_id, caller.presented)
-        record = self._frozen(action, model, known)
-        has_own = known.snapshot is not None and known.snapshot.has_tenant_credentials
-        bindings = planned_bindings(
-            model, record, presented=known.identities, has_tenant_credentials=has_own
-        )
-        planned = {binding.provider for binding in bindings}
-        plan = Plan(
-            bindings=bindings,
-            presented=tuple(pair for pair in known.presented if pair[1].provider in planned),
-            is_user_forced=bool(caller.forced_model),
-            is_hard_pinned=action.turn_type is TurnType.PROBE,
-            is_stream_usage_wanted=action.request.is_stream_usage_wanted,
-            affinity_key=caller.session_key.hex(),
-        )
-        return Decision(record, plan, "forced" if caller.forced_model else "requested")
+        return await self._stages.decider.countable(action)
 
     @property
     def running_count(self) -> int:
@@ -136,6 +103,46 @@ class Actions:
         for answer in tuple(self._running):
             answer.cancel()
 
+    async def _decided(self, action: Action, thread: Thread, course: Course) -> _Ready:
+        """Return what goes out; the session knows of it before it does.
+
+        A summary that was kept stands in the history before anything is decided; a new one is
+        written after, and only on a switch.
+        """
+        decider, summaries = self._stages.decider, self._stages.summaries
+        ground = await decider.ground(action)
+        memory = await thread.recall()
+        kept = None
+        if decider.is_session_led(action):
+            reused = await summaries.reused(ground, memory, self._left_s(course))
+            ground, kept = self._on(ground, reused.action), reused.stored
+        decision = await decider.decide(ground, memory)
+        course.decision = decision
+        written = await summaries.written(ground.action, decision, self._left_s(course))
+        thread.decided(decision, kept if written.stored is None else written.stored)
+        return _Ready(written.action, decision)
+
+    async def _dispatched(
+        self, ready: _Ready, thread: Thread, reply: Reply, course: Course
+    ) -> None:
+        """Select a credential, order dispatch once, and relay the answer."""
+        action, decision, plan = ready.action, ready.decision, ready.decision.plan
+        grant = await self._stages.credentials.select(
+            action, plan.bindings, decision.record, [known for _, known in plan.presented]
+        )
+        course.fingerprint = grant.fingerprint if grant is not None else ""
+        account = self._stages.ledger.open(action, plan.bindings[0], grant)
+        try:
+            walk = self._stages.dispatch.dispatch(
+                action, decision.record, plan, grant, self._left_s(course)
+            )
+            answer = Metered(walk, account)
+            await self._relayed(
+                Relay(action, decision.reason, answer, reply, course, self._clock, thread.served)
+            )
+        finally:
+            account.close()
+
     async def _relayed(self, relay: Relay) -> None:
         self._running.add(relay.answer)
         try:
@@ -143,18 +150,13 @@ class Actions:
         finally:
             self._running.discard(relay.answer)
 
-    def _frozen(self, action: Action, model: Model, known: EligibilityAnswer) -> EligibilityRecord:
-        question = Question(
-            installation_id=action.caller.installation_id,
-            features=action.features,
-            now_unix_s=self._clock.now_unix_s(),
-            snapshot=known.snapshot,
-            presented=known.identities,
-            is_credential_brought=bool(action.caller.presented),
-            forced_model=model.id if action.caller.forced_model else "",
-            is_long_context_asked=action.caller.wants_long_context,
-        )
-        return self._records.freeze(question)
+    def _on(self, ground: Ground, action: Action) -> Ground:
+        if action is ground.action:
+            return ground
+        return self._stages.decider.regrounded(ground, action)
+
+    def _left_s(self, course: Course) -> float:
+        return self._budget_s - course.elapsed_s()
 
 
 def _call_labels(action: Action) -> tuple[tuple[str, str], ...]:

@@ -3,47 +3,76 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
-from gateway.action import Actions, Peers
+from gateway.action import Actions, Stages
 from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
+from gateway.adapters.handover import HandoverClient
 from gateway.adapters.ledger import SqlLedgerStore
+from gateway.adapters.planner import PlannerClient
 from gateway.adapters.probe import PeerProbe
+from gateway.adapters.scorer import ScorerClient
+from gateway.adapters.sessions import SqlSessionStore
 from gateway.adapters.store import SqlKeyStore
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
-from gateway.eligibility import Policy
+from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.ledger.book import Book
 from gateway.ledger.journal import Journal
+from gateway.model.decision import Strategy
+from gateway.policy import policy_of
 from gateway.requests import Intake
 from gateway.routes import chat, messages
 from gateway.routes.health import Health
 from gateway.routes.models import PREFIX, Models
 from gateway.routes.table import RouteTable
-from services.runtime.config import ConfigError
+from gateway.routing import Routing
+from gateway.sessions.memory import Sessions
+from gateway.summaries import Summaries
+from gateway.thread import Forgetful, SessionThread, Thread
 from services.runtime.database import is_sqlite, sqlite_path
-from services.runtime.providers import providers_of
-from services.runtime.schema import hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from gateway.deciding.kinds import Rules
+    from gateway.deciding.ports import Handover, Planner, Scorer
+    from gateway.eligibility import Policy
+    from gateway.model import Action
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
+    from gateway.sessions.ports import SessionStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
-    from services.runtime.channel import ChannelTo
+    from services.runtime.channel import Channel, ChannelTo
     from services.runtime.clock import Clock
     from services.runtime.settings import CommonSettings
 
 LEDGER_FOLDER = "~/.pointsman/ledger"
+PEERS: Mapping[Strategy, tuple[str, ...]] = {
+    Strategy.REQUESTED: ("credentials", "dispatch"),
+    Strategy.CLUSTER: ("scorer", "planner", "handover", "credentials", "dispatch"),
+}
+"""The services that each strategy needs, by short name."""
+SOFT_PEERS = frozenset({"handover"})
+"""Services without which a gateway is ready all the same."""
 _CUT_S = 2.0
 """Time for cut answers to end with an error frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """What the strategy ``cluster`` needs."""
+
+    scorer: Scorer
+    planner: Planner
+    handover: Handover
+    store: SessionStore
+    sessions: Sessions
+    rules: Rules
 
 
 class Gateway:
@@ -62,6 +91,7 @@ class Gateway:
         dispatch: Dispatch,
         background: Sequence[Background] = (),
         probes: Sequence[PeerProbe] = (),
+        deciding: Deciding | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -74,12 +104,22 @@ class Gateway:
         """A router key made by :meth:`start`; None: there was one."""
         keys = KeyRing(store, clock)
         intake = Intake(keys, clock, settings.max_body_bytes)
+        self._deciding = deciding
         self._actions = Actions(
-            Peers(credentials, dispatch),
-            policy,
-            catalog,
+            Stages(
+                thread_of=_threads(deciding, catalog, clock),
+                decider=Decider(
+                    credentials, policy, catalog, clock, _routing(deciding, catalog, clock)
+                ),
+                summaries=Summaries(
+                    deciding.handover if deciding is not None else None, ledger, catalog
+                ),
+                credentials=credentials,
+                ledger=ledger,
+                dispatch=dispatch,
+            ),
             clock,
-            ledger=ledger,
+            providers=policy.known_providers,
             budget_s=settings.action_budget_seconds,
         )
         health = Health(self.readiness)
@@ -116,6 +156,9 @@ class Gateway:
         # Answer last: a token that is looked up before its key is stored is refused for a minute.
         await self._server.start(self._settings.listen)
         await self._ledger.start()
+        if self._deciding is not None:
+            await self._deciding.store.start()
+            await self._deciding.sessions.start()
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
             self._store,
@@ -132,7 +175,7 @@ class Gateway:
     def readiness(self) -> Mapping[str, bool]:
         """Return the states of what it needs, by name."""
         own = {"gateway": self._is_started and not self._server.is_draining}
-        return {**own, **{probe.name: probe.is_up for probe in self._probes}}
+        return {**own, **{probe.name: probe.is_up for probe in self._probes if probe.is_needed}}
 
     async def drain(self, lame_duck_s: float, drain_s: float) -> None:
         """Be not ready, listen on for ``lame_duck_s``, then let running actions end.
@@ -152,6 +195,9 @@ class Gateway:
         await self._server.aclose()
         for each in self._background:
             await each.aclose()
+        if self._deciding is not None:
+            await self._deciding.sessions.aclose()
+            await self._deciding.store.aclose()
         await self._ledger.aclose()
         await self._store.aclose()
 
@@ -170,7 +216,7 @@ def build(
     channel_to: ChannelTo,
 ) -> Gateway:
     """Return the gateway, not yet started; nothing is opened here."""
-    peers = {name: channel_to(name) for name in ("credentials", "dispatch")}
+    peers = {name: channel_to(name) for name in PEERS[routing.strategy]}
     credentials = CredentialsClient(peers["credentials"], clock)
     return Gateway(
         settings,
@@ -182,7 +228,28 @@ def build(
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"]),
         background=(credentials,),
-        probes=[PeerProbe(name, channel, clock) for name, channel in peers.items()],
+        probes=[
+            PeerProbe(name, channel, clock, is_needed=name not in SOFT_PEERS)
+            for name, channel in peers.items()
+        ],
+        deciding=deciding_of(settings, routing, peers, clock),
+    )
+
+
+def deciding_of(
+    settings: GatewaySettings, routing: RoutingSettings, peers: Mapping[str, Channel], clock: Clock
+) -> Deciding | None:
+    """Return what the strategy needs besides; None: the client names the model."""
+    if routing.strategy is Strategy.REQUESTED:
+        return None
+    store = SqlSessionStore(settings.database)
+    return Deciding(
+        scorer=ScorerClient(peers["scorer"], routing.strategy.value),
+        planner=PlannerClient(peers["planner"]),
+        handover=HandoverClient(peers["handover"]),
+        store=store,
+        sessions=Sessions(store, clock, is_shared=not is_sqlite(settings.database)),
+        rules=routing.rules,
     )
 
 
@@ -205,56 +272,21 @@ def journal_folder(settings: GatewaySettings) -> Path:
     return file.with_suffix(".ledger") if file is not None else Path(LEDGER_FOLDER).expanduser()
 
 
-def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog) -> Policy:
-    """Return what the deployment fixes for every action.
+def _threads(
+    deciding: Deciding | None, catalog: Catalog, clock: Clock
+) -> Callable[[Action], Thread]:
+    """Return what gives each action its session."""
+    if deciding is None:
+        return Forgetful
+    sessions, strategy = deciding.sessions, deciding.rules.strategy.value
 
-    Raises:
-        ConfigError: a list of the operator names a model or a provider that is not there.
-    """
-    known = sorted(providers_of(common))
-    for index, provider in enumerate(routing.excluded_providers):
-        if provider not in known:
-            fix = hint(provider, known)
-            raise ConfigError(
-                f"routing.excluded_providers.{index}: no provider {provider!r}; {fix}"
-            )
-    digest = hashlib.sha256(
-        orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
-    )
-    return Policy(
-        config_version=digest.hexdigest()[:16],
-        configured_providers=_configured(common),
-        known_providers=tuple(known),
-        excluded_models=_excluded_models(routing, catalog),
-        excluded_providers=frozenset(routing.excluded_providers),
-        closed_to_presented=frozenset(
-            name for name, provider in common.providers.items() if not provider.takes_presented
-        ),
-        override_reason=routing.override_reason
-        if routing.excluded_models or routing.excluded_providers
-        else "",
-    )
+    def thread_of(action: Action) -> Thread:
+        return SessionThread(sessions, action, catalog, strategy, clock)
+
+    return thread_of
 
 
-def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[str]:
-    """Return the catalog ids that the operator excludes."""
-    excluded: set[str] = set()
-    for index, name in enumerate(routing.excluded_models):
-        model = catalog.resolve(name)
-        if model is None:
-            fix = hint(name, catalog.models)
-            raise ConfigError(f"routing.excluded_models.{index}: no model {name!r}; {fix}")
-        excluded.add(model.id)
-    return frozenset(excluded)
-
-
-def _configured(common: CommonSettings) -> tuple[str, ...]:
-    """Return the providers that have a key, need none, or have a pool credential."""
-    known = providers_of(common)
-    keyed = {
-        name
-        for name, provider in common.providers.items()
-        if provider.api_key.get_secret_value() or not known[name].is_vendor
-    }
-    pooled = {row.provider for row in common.credentials if row.enabled}
-    return tuple(sorted(keyed | pooled))
+def _routing(deciding: Deciding | None, catalog: Catalog, clock: Clock) -> Routing | None:
+    if deciding is None:
+        return None
+    return Routing(deciding.scorer, deciding.planner, catalog, clock, deciding.rules)

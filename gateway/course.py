@@ -10,7 +10,7 @@ from services.runtime.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gateway.model import Action, Head, Tail
+    from gateway.model import Action, Decision, Head, Tail
     from services.domain.wire.model import Stop, StopReason, Usage
     from services.runtime.clock import Clock
 
@@ -25,6 +25,7 @@ class Course:
         self._action = action
         self._clock = clock
         self.head: Head | None = None
+        self.decision: Decision | None = None
         self.fingerprint = ""
         self.attempts = 0
         self.is_over = False
@@ -83,7 +84,9 @@ class Course:
         elapsed_s = self.elapsed_s()
         metrics.ACTION_SECONDS.observe(elapsed_s)
         binding = self.head.binding if self.head is not None else None
-        usage = self._usage
+        usage, decision = self._usage, self.decision
+        if decision is not None:
+            metrics.DECISIONS.labels(decision.path.value).inc()
         _log.info(
             "action",
             action_id=action.id,
@@ -91,10 +94,12 @@ class Course:
             installation=action.caller.installation_id,
             key=action.caller.key_id,
             client=action.caller.client_app,
-            session_hash=action.caller.session_key[:8].hex(),
+            session_hash=action.caller.thread_key[:8].hex(),
             surface=action.surface.value,
             turn_type=action.turn_type.value,
             requested_model=action.features.requested_model[:128],
+            path=decision.path.value if decision is not None else "",
+            decision=decision.reason if decision is not None else "",
             model=binding.model_id if binding is not None else "",
             provider=binding.provider if binding is not None else "",
             status=status,

@@ -1,11 +1,10 @@
-"""Who asks, read from headers and query: router key, brought credentials, program, session. Pure.
+"""Who asks, read from headers and query: router key and brought credentials. Pure.
 
 Nothing here is trusted: only the router key decides what a caller may do.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,15 +15,11 @@ from services.domain.vocab import WireFamily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateway.model import InstallationId
 
 ROUTER_KEY_HEADER = "x-router-key"
 FORCE_MODEL_HEADER = "x-router-force-model"
 MAX_IDENTIFIER_CHARS = 128
 MAX_CREDENTIAL_BYTES = 16 * 1024
-
-SESSION_HEADERS = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
-"""Headers that carry a client's session, most telling first."""
 
 RELAYED_HEADERS = ("anthropic-version", "anthropic-beta", "user-agent")
 """Client headers that providers may see. Never credentials, cookies or forwarding headers."""
@@ -32,18 +27,6 @@ RELAYED_HEADERS = ("anthropic-version", "anthropic-beta", "user-agent")
 _CREDENTIAL_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 _ROUTER_SHAPE = re.compile(r"^r[ka]_[A-Za-z0-9]")
 _MAX_RELAYED_CHARS = 4096
-_MAX_APP_CHARS = 32
-_APPS_BY_X_APP = {"cli": "claude-code", "cli-bg": "claude-code"}
-_APP_SIGNS = (
-    ("claude-cli", "claude-code"),
-    ("codex_cli", "codex"),
-    ("codex-cli", "codex"),
-    ("cursor", "cursor"),
-    ("gemini-cli", "gemini-cli"),
-    ("google-genai", "gemini-cli"),
-    ("opencode", "opencode"),
-    ("aider", "aider"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +74,6 @@ def _presented(headers: Mapping[str, str], surface: WireFamily) -> tuple[Present
         if is_usable and len(token.encode()) <= MAX_CREDENTIAL_BYTES:
             found.append(Presented(token, surface, account if name == "authorization" else ""))
     return tuple(found)
-
-
-def client_app(headers: Mapping[str, str]) -> str:
-    """Return the client program's name; empty: unknown. Never used for authorisation."""
-    named = headers.get("x-app", "").strip().lower()
-    if 1 <= len(named) <= _MAX_APP_CHARS:
-        return _APPS_BY_X_APP.get(named, named)
-    agent = headers.get("user-agent", "").lower()
-    for sign, app in _APP_SIGNS:
-        if sign in agent:
-            return app
-    return "codex" if agent.startswith("codex/") else ""
-
-
-def session_key(headers: Mapping[str, str], installation_id: InstallationId) -> bytes:
-    """Return 16 bytes that name the client's session within an installation; empty: none."""
-    for name in SESSION_HEADERS:
-        session = identifier(headers.get(name, ""))
-        if session:
-            digest = hashlib.sha256(f"{installation_id}\0{session}".encode())
-            return digest.digest()[:16]
-    return b""
 
 
 def identifier(value: str) -> str:

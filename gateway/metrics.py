@@ -25,6 +25,11 @@ KEEPALIVES = Counter("pointsman_stream_keepalives_total", "Keepalive frames writ
 ATTEMPTS = Counter(
     "pointsman_attempts_total", "Upstream attempts by what became of them", ("provider", "outcome")
 )
+DECISIONS = Counter("pointsman_decisions_total", "Actions decided, by how", ("path",))
+DEGRADED = Counter(
+    "pointsman_degraded_decisions_total", "Decisions made without a service", ("peer",)
+)
+SUMMARIES = Counter("pointsman_summaries_total", "Summaries asked for on a switch", ("outcome",))
 LEDGER_ROWS = Counter(
     "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
 )

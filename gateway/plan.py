@@ -42,8 +42,9 @@ def planned_bindings(
     *,
     presented: Sequence[PresentedIdentity] = (),
     has_tenant_credentials: bool = False,
+    first: str = "",
 ) -> tuple[BindingRef, ...]:
-    """Return the bindings of ``model`` to try, in catalog order.
+    """Return the bindings of ``model`` to try, in catalog order; those of ``first`` lead.
 
     Exactly one when a credential of the caller or of the tenant may serve: a hop could pay with
     another key than its owner meant. A brought credential goes to its own provider only.
@@ -64,6 +65,7 @@ def planned_bindings(
     ]
     if not bindings:
         raise _nothing_serves(model, record)
+    bindings.sort(key=lambda binding: binding.provider != first)
     brought = {identity.provider for identity in presented}
     own = [binding for binding in bindings if binding.provider in brought]
     if own:

@@ -21,13 +21,17 @@ from services.domain.wire.errors import status_of
 from services.domain.wire.model import RenderContext, WireError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gateway.course import Course
     from gateway.ledger.metered import Metered
     from gateway.model import Action, StreamFailure
     from gateway.ports import Reply
     from gateway.writers import Writer
-    from services.domain.wire.model import ClientError
+    from services.domain.wire.model import ClientError, StopReason, Usage
     from services.runtime.clock import Clock
+
+    Ended = Callable[[Head, Usage | None, StopReason | None], None]
 
 
 class Relay:
@@ -41,6 +45,7 @@ class Relay:
         reply: Reply,
         course: Course,
         clock: Clock,
+        ended: Ended,
     ) -> None:
         self.answer = answer
         self._action = action
@@ -48,6 +53,7 @@ class Relay:
         self._reply = reply
         self._course = course
         self._clock = clock
+        self._ended = ended
 
     async def run(self) -> None:
         """Relay the answer to its end; what is left of the walk is cancelled when that fails.
@@ -101,7 +107,10 @@ class Relay:
             course.saw(tail, writer.usage, writer.stop)
             failure = tail.failure
         if failure is None:
-            await self._send(head, writer.finish())
+            rest = writer.finish()
+            if tail.usage is not None and not writer.is_failed:
+                self._ended(head, tail.usage, tail.stop_reason)
+            await self._send(head, rest)
             course.saw(tail, writer.usage, writer.stop)
             course.ended("broken" if writer.is_failed else "served")
         else:
@@ -117,12 +126,20 @@ class Relay:
         try:
             while (part := await self.answer.read()) is not None:
                 if isinstance(part, bytes):
-                    await self._send(head, writer.feed(part))
+                    data = writer.feed(part)
+                    if writer.has_ended:
+                        self._note(head, writer)
+                    await self._send(head, data)
                 elif isinstance(part, Tail):
                     return part
         finally:
             self._course.saw(None, writer.usage, writer.stop)
         raise _broke_off()
+
+    def _note(self, head: Head, writer: Writer) -> None:
+        """Tell of an answer that is complete before the client can see that it is."""
+        if not writer.is_failed:
+            self._ended(head, writer.usage, writer.stop.reason if writer.stop else None)
 
     async def _send(self, head: Head, data: bytes) -> None:
         if not data:
@@ -150,6 +167,7 @@ class Relay:
             await refuse(self._action, self._reply, error)
             return
         body = self._rendered(head, b"".join(pieces))
+        self._ended(head, tail.usage, tail.stop_reason)
         self._course.first_byte()
         headers = [*self._headers(head), *render.cost_headers(self.answer.account.bill)]
         await self._reply.whole(head.http_status, headers, body)

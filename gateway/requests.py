@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from gateway import identity
 from gateway.body import read_body, too_large
-from gateway.features import input_tokens_of, turn_type_of
+from gateway.features import input_tokens_of
 from gateway.model import Action, ActionId, Caller, RouterKey, Scope
+from gateway.session_key import session_keys_of
+from gateway.turns import client_of, turn_type_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
@@ -66,11 +68,14 @@ class Intake:
         decoded = codec_for(surface).decode_request(body)
         features = features_of(decoded, len(body))
         headers = request.headers
+        client = client_of(headers, surface)
+        keys = session_keys_of(decoded, headers, client, key.id)
         caller = Caller(
             key_id=key.id,
             installation_id=key.installation_id,
-            client_app=identity.client_app(headers),
-            session_key=identity.session_key(headers, key.installation_id),
+            client_app=client.app,
+            session_key=keys.thread if keys.is_session_named else b"",
+            thread_key=keys.thread,
             client_request_id=identity.identifier(headers.get("x-request-id", "")),
             presented=tokens.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
@@ -85,7 +90,7 @@ class Intake:
             request=decoded,
             features=features,
             input_tokens=input_tokens_of(decoded, features),
-            turn_type=turn_type_of(decoded, features),
+            turn_type=turn_type_of(decoded, features, client),
             started_monotonic_s=started_s,
         )
 

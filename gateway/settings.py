@@ -10,14 +10,14 @@ from typing import Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from gateway.deciding.kinds import Rules
+from gateway.model.decision import Strategy, SummaryMode
 from services.runtime.settings import PositiveSeconds, Seconds, Section
 
 KEY_PREFIX = "rk_"
 MIN_BOOTSTRAP_CHARS = 16
 MIN_OPEN_BOOTSTRAP_CHARS = 32
 """Shortest bootstrap key of a gateway that other machines can reach."""
-
-STRATEGIES = ("requested",)
 
 
 class GatewaySettings(Section):
@@ -73,8 +73,9 @@ class GatewaySettings(Section):
 class RoutingSettings(Section):
     """The table ``[routing]``: how a model is chosen, and what the operator takes away."""
 
-    strategy: str = "requested"
-    """Who chooses the model. `requested`: the client, by name."""
+    strategy: Strategy = Strategy.REQUESTED
+    """Who chooses the model. `requested`: the client, by name; `cluster`: the scorer, and for a
+    session the planner."""
     shadow: str = ""
     """Another strategy to record beside it; must be empty."""
     excluded_models: tuple[str, ...] = ()
@@ -84,13 +85,45 @@ class RoutingSettings(Section):
     override_reason: str = Field(default="", max_length=200)
     """Why the operator excludes; recorded with every action that it touches."""
 
+    hard_pin_model: str = ""
+    """Model of probes, titles and compactions. Empty: the fastest or cheapest, and for compactions
+    what served the session."""
+    hard_pin_provider: str = "anthropic"
+    """Provider of `hard_pin_model`."""
+    hard_pin_explore: bool = True
+    """Whether sub-agents get the fastest or cheapest model too, without being scored."""
+    sub_agent_model: str = ""
+    """Model of sub-agents; only together with `sub_agent_provider`."""
+    sub_agent_provider: str = ""
+    """Provider of `sub_agent_model`."""
+    score_tool_results: bool = True
+    """Whether actions that bring tool results are scored; else they stay on the session's model."""
+    planner_enabled: bool = True
+    """Whether a session may switch its model; else the first decision wins while it lives."""
+    handover_mode: SummaryMode = SummaryMode.PLANNED
+    """When a switch puts a summary in the place of the history: `planned` (where that pays),
+    `always` or `never`."""
+    summarizer_model: str = "claude-haiku-4-5"
+    """Model that writes summaries; where it may not serve, the cheapest one above the lowest
+    tier."""
+
+    @property
+    def rules(self) -> Rules:
+        """The settings as deciding takes them."""
+        has_pair = bool(self.sub_agent_model and self.sub_agent_provider)
+        return Rules(
+            strategy=self.strategy,
+            hard_pin=(self.hard_pin_model, self.hard_pin_provider) if self.hard_pin_model else None,
+            is_sub_agent_pinned=self.hard_pin_explore,
+            sub_agent_pin=(self.sub_agent_model, self.sub_agent_provider) if has_pair else None,
+            is_tool_result_scored=self.score_tool_results,
+            is_planner_on=self.planner_enabled,
+            summary_mode=self.handover_mode,
+            summarizer_model=self.summarizer_model,
+        )
+
     @model_validator(mode="after")
     def _names_what_is_built(self) -> Self:
-        if self.strategy not in STRATEGIES:
-            raise ValueError(
-                f"strategy {self.strategy!r} is not known: set strategy to one of"
-                f" {', '.join(STRATEGIES)}"
-            )
         if self.shadow:
             raise ValueError(
                 f"shadow {self.shadow!r} is not known: remove shadow, no strategy can be shadowed"

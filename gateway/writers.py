@@ -46,6 +46,11 @@ class Writer(Protocol):
         ...
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the upstream's last event is among what was fed."""
+        ...
+
+    @property
     def is_failed(self) -> bool:
         """Whether the stream itself said that it failed."""
         ...
@@ -117,6 +122,11 @@ class PassThrough:
         return self._observer.seen.stop
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the terminal event passed."""
+        return self._observer.seen.has_terminal
+
+    @property
     def is_failed(self) -> bool:
         """Whether an error event passed."""
         return self._observer.seen.error is not None
@@ -160,6 +170,7 @@ class Translated:
         self.output_chars = 0
         self.stop: Stop | None = None
         self.is_failed = False
+        self.has_ended = False
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the client's bytes for the events that ``chunk`` completes."""
@@ -181,6 +192,7 @@ class Translated:
                 case End(stop=stop, usage=usage):
                     self.stop = stop
                     self.usage = usage or self.usage
+                    self.has_ended = True
                 case UsageSeen(usage=usage):
                     self.usage = usage
                 case Start(usage=usage) if usage is not None:

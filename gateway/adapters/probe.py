@@ -24,8 +24,12 @@ _log = get_logger("gateway")
 class PeerProbe:
     """Keeps asking one peer what it is; a change of state is logged once."""
 
-    def __init__(self, name: str, channel: Channel, clock: Clock) -> None:
+    def __init__(
+        self, name: str, channel: Channel, clock: Clock, *, is_needed: bool = True
+    ) -> None:
         self.name = name
+        self.is_needed = is_needed
+        """Whether the gateway is not ready without it."""
         self.is_up = False
         """Whether the last question was answered."""
         self._stub = info_pb2_grpc.InfoServiceStub(channel)

@@ -59,6 +59,7 @@ def snapshot_of(message: credentials_pb2.EligibilitySnapshot) -> Snapshot:
         ),
         refused=_refused(message),
         has_tenant_credentials=message.has_tenant_credentials,
+        passed_over=tuple(message.passed_over_fingerprints),
     )
 
 

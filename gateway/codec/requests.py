@@ -254,6 +254,7 @@ def dispatch_request(
     return dispatch_pb2.DispatchRequest(
         action=action_context(action),
         body=request_body(action),
+        is_body_rewritten=action.is_rewritten,
         features=request_features(action),
         eligibility=record,
         plan=dispatch_pb2.AttemptPlan(
@@ -264,6 +265,7 @@ def dispatch_request(
             flags=dispatch_pb2.PlanFlags(
                 is_user_forced=plan.is_user_forced,
                 is_hard_pinned=plan.is_hard_pinned,
+                is_model_switched=plan.is_model_switched,
                 is_throttle_wait_enabled=True,
                 is_stream_usage_wanted=plan.is_stream_usage_wanted,
             ),

@@ -26,6 +26,11 @@ from gateway.model.attempt import (
     StreamFailure,
     Tail,
 )
+from gateway.model.decision import (
+    Decision,
+    DecisionPath,
+    Strategy,
+)
 from gateway.model.eligibility import (
     Availability,
     BindingExclusion,
@@ -49,6 +54,8 @@ __all__ = [
     "BindingRef",
     "Caller",
     "ClientGoneError",
+    "Decision",
+    "DecisionPath",
     "Denial",
     "EligibilityAnswer",
     "EligibilityRecord",
@@ -68,6 +75,7 @@ __all__ = [
     "RouterKey",
     "Scope",
     "Snapshot",
+    "Strategy",
     "StreamFailure",
     "Tail",
 ]

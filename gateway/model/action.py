@@ -90,6 +90,9 @@ class Caller:
     installation_id: InstallationId
     client_app: str = ""
     session_key: bytes = b""
+    """Names the thread to other services; empty where the client names no session."""
+    thread_key: bytes = b""
+    """Names the thread here: its session is kept under it."""
     client_request_id: str = ""
     presented: tuple[Presented, ...] = ()
     forced_model: str = ""
@@ -111,3 +114,5 @@ class Action:
     """Best estimate of the prompt."""
     turn_type: TurnType
     started_monotonic_s: float
+    is_rewritten: bool = False
+    """Whether the body is not the client's any more: a summary stands in it."""

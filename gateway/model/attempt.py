@@ -31,6 +31,8 @@ class Plan:
     presented: tuple[tuple[Presented, PresentedIdentity], ...] = ()
     is_user_forced: bool = False
     is_hard_pinned: bool = False
+    is_model_switched: bool = False
+    """Whether signed reasoning in the history may belong to another model."""
     is_stream_usage_wanted: bool = False
     affinity_key: str = ""
 

@@ -67,6 +67,8 @@ class Snapshot:
     refused: tuple[tuple[str, str], ...] = ()
     """Pairs of (provider, model id) that an endpoint said it does not know."""
     has_tenant_credentials: bool = False
+    passed_over: tuple[str, ...] = ()
+    """Fingerprints that a selection would pass over now for what they served."""
 
 
 @dataclass(frozen=True, slots=True)

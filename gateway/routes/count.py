@@ -45,10 +45,8 @@ class CountTokens:
     async def _count(self, action: Action) -> int:
         """Return dispatch's count, else our estimate; a model that nobody serves is no fault."""
         try:
-            decision = await self._actions.decide(action)
-            counted = await self._dispatch.count_tokens(
-                action, decision.record, decision.plan.bindings[0]
-            )
+            where = await self._actions.countable(action)
+            counted = await self._dispatch.count_tokens(action, where.record, where.binding)
         except RouterError:
             counted = None
         return counted if counted is not None else action.input_tokens

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from gateway.errors import error_of
-from gateway.identity import client_app
 from gateway.requests import new_action_id
 from gateway.routes.envelope import dialect_of, document, refusal
+from gateway.turns import client_of
+from gateway.turns.marks import CODEX
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import WireFamily
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 PREFIX = "/v1/models/"
 _CREATED = "1970-01-01T00:00:00Z"
-_CODEX_APP = "codex"
 
 
 class Models:
@@ -37,7 +37,7 @@ class Models:
         if denied is not None:
             return denied
         models = list(self._catalog.models.values())
-        if client_app(request.headers) == _CODEX_APP:
+        if client_of(request.headers, surface).app == CODEX:
             return document({"models": []})
         if surface is WireFamily.ANTHROPIC:
             rows = [_anthropic(model) for model in models]

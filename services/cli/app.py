@@ -39,6 +39,9 @@ class Part(enum.StrEnum):
     """Names what can be served alone."""
 
     GATEWAY = "gateway"
+    SCORER = "scorer"
+    PLANNER = "planner"
+    HANDOVER = "handover"
     CREDENTIALS = "credentials"
     DISPATCH = "dispatch"
 

@@ -20,6 +20,27 @@ def serve(part: str, file: Path | None) -> int:
             from services.embedded import apart
 
             return apart.main(file)
+        case "scorer":
+            from services.runtime import parts
+            from services.scorer.build import build as build_scorer
+            from services.scorer.settings import ScorerSettings
+
+            return parts.main(part, ScorerSettings, build_scorer, file)
+        case "planner":
+            from services.planner.build import build as build_planner
+            from services.planner.settings import PlannerSettings
+            from services.runtime import parts
+
+            return parts.main(part, PlannerSettings, build_planner, file)
+        case "handover":
+            from services.handover.build import build as build_handover
+            from services.handover.build import peer_message_bytes
+            from services.handover.settings import HandoverSettings
+            from services.runtime import parts
+
+            return parts.main(
+                part, HandoverSettings, build_handover, file, peer_sizes=peer_message_bytes
+            )
         case "credentials":
             from services.credentials.build import build as build_credentials
             from services.credentials.settings import CredentialsSettings

@@ -29,7 +29,8 @@ def main(file: Path | None = None) -> int:
         common = document.section(CommonSettings, without=TABLES_OF_PARTS)
         own = document.section(GatewaySettings, "gateway")
         log.configure(common.log.level, common.log.format)
-        peers = Peers(document, "gateway", {"dispatch": own.max_body_bytes + ENVELOPE_BYTES})
+        largest = own.max_body_bytes + ENVELOPE_BYTES
+        peers = Peers(document, "gateway", {"dispatch": largest, "handover": largest})
         edge = gateway.build.build(
             own,
             document.section(RoutingSettings, "routing"),

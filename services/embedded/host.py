@@ -6,10 +6,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import gateway.build
-import services.credentials.build
-import services.dispatch.build
+from gateway.build import PEERS
 from gateway.settings import is_loopback
-from services.embedded import welcome
+from services.embedded import staged, welcome
 from services.embedded.sandbox import catalog as sandbox_catalog
 from services.embedded.sandbox.server import Sandbox
 from services.embedded.settings import Settings
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from services.runtime.config import Document
     from services.runtime.host import Bundle
     from services.runtime.inprocess import InProcessServer
+    from services.runtime.settings import ServiceSettings
 
 DRAIN_S = 10.0
 LAME_DUCK_S = 0.0
@@ -96,24 +96,15 @@ class Stage:
     def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._servers: dict[str, InProcessServer] = {}
         clock = SystemClock()
-        self.settings = (settings.services.credentials, settings.services.dispatch)
-        credentials = services.credentials.build.build(
-            settings.services.credentials,
-            settings,
-            catalog=catalog,
-            clock=clock,
-            channel_to=self._channels("credentials"),
-        )
-        self._servers["credentials"] = host.in_process(credentials)
-        dispatch = services.dispatch.build.build(
-            settings.services.dispatch,
-            settings,
-            catalog=catalog,
-            clock=clock,
-            channel_to=self._channels("dispatch"),
-        )
-        self._servers["dispatch"] = host.in_process(dispatch)
-        self.bundles: tuple[Bundle, ...] = (credentials, dispatch)
+        built: list[tuple[Bundle, ServiceSettings]] = []
+        wanted = PEERS[settings.routing.strategy]
+        for name in (each for each in staged.ORDER if each in wanted):
+            part = staged.part(name, settings)
+            bundle = part.build(catalog=catalog, clock=clock, channel_to=self._channels(name))
+            self._servers[name] = host.in_process(bundle)
+            built.append((bundle, part.settings))
+        self.bundles = tuple(bundle for bundle, _ in built)
+        self.settings = tuple(own for _, own in built)
         self.edge = gateway.build.build(
             settings.gateway,
             settings.routing,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from gateway.build import policy_of
+from gateway.policy import policy_of
 from gateway.settings import RoutingSettings
 from services.domain.vocab import WireFamily
 from services.runtime.config import ConfigError

@@ -5,14 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.identity import (
-    client_app,
     identifier,
     relayed_headers,
-    session_key,
     tokens_of,
     wants_long_context,
 )
-from gateway.model import InstallationId
 from services.domain.vocab import WireFamily
 
 A = WireFamily.ANTHROPIC
@@ -60,37 +57,10 @@ def test_no_token_shows_in_a_repr() -> None:
     assert "secret" not in repr(tokens.presented)
 
 
-@pytest.mark.parametrize(
-    ("headers", "app"),
-    [
-        ({"x-app": "cli"}, "claude-code"),
-        ({"x-app": "CLI-BG"}, "claude-code"),
-        ({"x-app": "mine"}, "mine"),
-        ({"x-app": "x" * 33, "user-agent": "claude-cli/2"}, "claude-code"),
-        ({"user-agent": "codex_cli_rs/0.171"}, "codex"),
-        ({"user-agent": "codex/1"}, "codex"),
-        ({"user-agent": "curl/8"}, ""),
-        ({}, ""),
-    ],
-)
-def test_client_programs_are_told_by_header(headers: dict[str, str], app: str) -> None:
-    assert client_app(headers) == app
-
-
-def test_sessions_differ_by_installation_and_by_value() -> None:
-    one = session_key({"x-claude-code-session-id": "s"}, InstallationId("a"))
-    assert len(one) == 16
-    assert session_key({"session_id": "s"}, InstallationId("a")) == one
-    assert session_key({"session_id": "s"}, InstallationId("b")) != one
-    assert session_key({"session_id": "t"}, InstallationId("a")) != one
-    assert session_key({}, InstallationId("a")) == b""
-
-
 @pytest.mark.spec("XLT-28")
 def test_identifiers_that_are_too_long_are_dropped_and_not_cut() -> None:
     assert identifier("x" * 128) == "x" * 128
     assert identifier("x" * 129) == ""
-    assert session_key({"session_id": "x" * 129}, InstallationId("a")) == b""
 
 
 @pytest.mark.spec("XLT-22")

@@ -1,0 +1,234 @@
+"""Messages of the scorer, the planner and handover, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import binding_pb2
+from pointsman.handover.v1 import handover_pb2
+from pointsman.planner.v1 import planner_pb2
+from pointsman.scorer.v1 import scorer_pb2
+
+from gateway.codec.attempts import binding_of, record_of
+from gateway.codec.requests import (
+    action_context,
+    binding_ref,
+    eligibility_record,
+    planned_binding,
+    request_body,
+    request_features,
+)
+from gateway.model.decision import (
+    Candidate,
+    CredentialScope,
+    PlanAnswer,
+    Score,
+    SummaryAnswer,
+)
+from gateway.sessions.model import CacheState
+from services.domain.errors import PeerError, Reason
+from services.domain.vocab import ModelTier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.model import Action, BindingRef, EligibilityRecord
+    from gateway.model.decision import PlanQuestion, Prompt, SummaryQuestion
+    from services.domain.catalog import Binding, Price
+
+TIERS: Mapping[ModelTier, binding_pb2.ModelTier] = {
+    tier: getattr(binding_pb2.ModelTier, f"MODEL_TIER_{tier.name}")
+    for tier in ModelTier
+    if tier is not ModelTier.UNKNOWN
+}
+CACHE_STATES: Mapping[CacheState, planner_pb2.CacheState] = {
+    state: getattr(planner_pb2.CacheState, f"CACHE_STATE_{state.name}") for state in CacheState
+}
+SCOPES: Mapping[CredentialScope, handover_pb2.CredentialScope] = {
+    scope: getattr(handover_pb2.CredentialScope, f"CREDENTIAL_SCOPE_{scope.name}")
+    for scope in CredentialScope
+}
+_TIER_OF = {number: tier for tier, number in TIERS.items()}
+_WITH_BODY = (handover_pb2.SUMMARY_OUTCOME_SUMMARIZED, handover_pb2.SUMMARY_OUTCOME_REUSED)
+_MICROS = 1_000_000
+
+
+def score_request(
+    action: Action, record: EligibilityRecord, prompt: Prompt, strategy: str
+) -> scorer_pb2.ScoreRequest:
+    """Return the question which model should serve."""
+    return scorer_pb2.ScoreRequest(
+        action=action_context(action),
+        features=request_features(action),
+        eligibility=eligibility_record(record),
+        prompt=scorer_pb2.PromptText(
+            text=prompt.text, first_text=prompt.first_text, text_bytes=prompt.text_bytes
+        ),
+        strategy=strategy,
+        mode=scorer_pb2.SCORE_MODE_ACTING,
+    )
+
+
+def score_of(message: scorer_pb2.ScoreResponse) -> Score:
+    """Return the scorer's answer.
+
+    Raises:
+        PeerError: there is no candidate in it.
+    """
+    if not message.candidates:
+        raise PeerError(Reason.ROUTING_UNAVAILABLE, "the scorer named no model", retry_after_s=1.0)
+    return Score(
+        candidates=tuple(_candidate(each) for each in message.candidates),
+        reason=message.reason,
+        artifact_version=message.versions.artifact_version,
+    )
+
+
+def fastest_request(action: Action, record: EligibilityRecord) -> scorer_pb2.ListCandidatesRequest:
+    """Return the question which eligible model is the fastest."""
+    return scorer_pb2.ListCandidatesRequest(
+        page_size=1,
+        eligibility=eligibility_record(record),
+        features=request_features(action),
+        is_eligible_only=True,
+        order_by=scorer_pb2.CANDIDATE_ORDER_SPEED,
+    )
+
+
+def fastest_of(message: scorer_pb2.ListCandidatesResponse) -> BindingRef | None:
+    """Return the first model of a list; None: it is empty."""
+    return binding_of(message.models[0].binding) if message.models else None
+
+
+def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActionRequest:
+    """Return the question whether to stay; what is not known is left out."""
+    pin, fresh = question.pin, question.fresh
+    offer = question.offer
+    return planner_pb2.PlanActionRequest(
+        action=action_context(action),
+        pin=planner_pb2.Pin(
+            binding=binding_ref(pin.binding),
+            has_completed_action=question.has_completed_action,
+            cache_state=CACHE_STATES[question.pin_cache],
+            tier=TIERS.get(pin.tier),
+            risk_ratio=pin.risk,
+            mean_risk_ratio=pin.mean_risk,
+        ),
+        fresh=planner_pb2.FreshDecision(
+            binding=binding_ref(fresh.binding),
+            tier=TIERS.get(fresh.tier),
+            risk_ratio=fresh.risk,
+            mean_risk_ratio=fresh.mean_risk,
+        ),
+        input_token_count=question.input_tokens,
+        cacheable_prefix_token_count=question.prefix_tokens,
+        output_token_count=question.output_tokens,
+        available_models=binding_pb2.ModelSet(model_ids=question.available_models),
+        prices=[_price_row(row) for row in question.prices],
+        summary=planner_pb2.SummaryOffer(
+            input_token_count=offer.input_tokens, cost_micro_usd=offer.cost_micros
+        )
+        if offer is not None
+        else None,
+        catalog_version=question.catalog_version,
+        config_version=question.config_version,
+        eligibility_id=question.eligibility_id,
+    )
+
+
+def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
+    """Return the verdict; one that is not known here is STAY."""
+    name = planner_pb2.PlanReason.Name(message.reason) if _is_known(message.reason) else "unknown"
+    return PlanAnswer(
+        is_switch=message.verdict == planner_pb2.VERDICT_SWITCH,
+        label=name.removeprefix("PLAN_REASON_").lower(),
+        is_summary_chosen=message.value_sum.is_summary_chosen,
+    )
+
+
+def summary_request(
+    action: Action, record: EligibilityRecord, question: SummaryQuestion
+) -> handover_pb2.SummarizeRequest:
+    """Return the question for a summary on a switch."""
+    return handover_pb2.SummarizeRequest(
+        action=action_context(action),
+        body=request_body(action),
+        features=request_features(action),
+        eligibility=eligibility_record(record),
+        kind=handover_pb2.SUMMARY_KIND_SWITCH,
+        from_binding=binding_ref(question.from_binding),
+        to_binding=binding_ref(question.to_binding),
+        summarizers=[planned_binding(each) for each in question.summarizers],
+        credential_scope=SCOPES[question.scope],
+        stored=handover_pb2.StoredSummary.FromString(question.stored) if question.stored else None,
+        first_attempt_number=1,
+    )
+
+
+def summary_answer(message: handover_pb2.SummarizeResponse) -> SummaryAnswer:
+    """Return what came of a summary; an outcome that is not known keeps the full history."""
+    outcomes = handover_pb2.SummaryOutcome.values()
+    known = message.outcome if message.outcome in outcomes else handover_pb2.SUMMARY_OUTCOME_FAILED
+    return SummaryAnswer(
+        outcome=handover_pb2.SummaryOutcome.Name(known).removeprefix("SUMMARY_OUTCOME_").lower(),
+        body=message.body.body if message.outcome in _WITH_BODY else b"",
+        stored=message.stored.SerializeToString() if message.HasField("stored") else b"",
+        attempts=tuple(record_of(attempt) for attempt in message.attempts),
+    )
+
+
+def _candidate(message: scorer_pb2.Candidate) -> Candidate:
+    return Candidate(
+        binding=binding_of(message.binding),
+        tier=_TIER_OF.get(message.tier, ModelTier.UNKNOWN),
+        score=message.score if message.HasField("score") else None,
+        risk=message.risk_ratio if message.HasField("risk_ratio") else None,
+        evidence=_evidence(message.evidence),
+        expected_cost_micros=(
+            message.expected_cost_micro_usd if message.HasField("expected_cost_micro_usd") else None
+        ),
+    )
+
+
+def _evidence(number: int) -> str:
+    if number not in scorer_pb2.EvidenceSource.values():
+        number = scorer_pb2.EVIDENCE_SOURCE_ESTIMATED
+    return scorer_pb2.EvidenceSource.Name(number).removeprefix("EVIDENCE_SOURCE_").lower()
+
+
+def _is_known(reason: int) -> bool:
+    return reason in planner_pb2.PlanReason.values()
+
+
+def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
+    return binding_pb2.BindingPrice(
+        binding=binding_pb2.BindingRef(
+            model_id=binding.model_id,
+            provider=binding.provider,
+            upstream_id=binding.upstream_id,
+            binding_index=binding.index,
+        ),
+        price=_price(binding.price),
+    )
+
+
+def _price(price: Price) -> binding_pb2.Price:
+    long = price.long_context
+    return binding_pb2.Price(
+        input_micro_usd_per_mtok=_micros(price.input_usd_per_mtok),
+        output_micro_usd_per_mtok=_micros(price.output_usd_per_mtok),
+        cache_read_multiplier=price.cache_read_multiplier,
+        cache_write_multiplier=price.cache_write_multiplier,
+        cache_write_one_hour_multiplier=price.cache_write_1h_multiplier,
+        long_context=binding_pb2.LongContextPrice(
+            threshold_token_count=long.above_tokens,
+            input_micro_usd_per_mtok=_micros(long.input_usd_per_mtok),
+            output_micro_usd_per_mtok=_micros(long.output_usd_per_mtok),
+        )
+        if long is not None
+        else None,
+    )
+
+
+def _micros(usd: float) -> int:
+    return round(usd * _MICROS)

@@ -1,0 +1,117 @@
+"""Which model serves an action and what is tried for it, without selecting or sending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gateway.eligibility import Question
+from gateway.ground import Ground
+from gateway.model.decision import DecisionPath
+from gateway.plan import requested_model
+from gateway.records import Records
+from gateway.sessions.usage import is_model_switched
+
+if TYPE_CHECKING:
+    from gateway.deciding.pinned import Memory
+    from gateway.eligibility import Policy
+    from gateway.model import Action, BindingRef, EligibilityAnswer, EligibilityRecord
+    from gateway.model.decision import Decision
+    from gateway.ports import Credentials
+    from gateway.routing import Routing
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Countable:
+    """Where the tokens of an action can be counted."""
+
+    record: EligibilityRecord
+    binding: BindingRef
+
+
+class Decider:
+    """Decides; without ``routing`` the client's word does."""
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        policy: Policy,
+        catalog: Catalog,
+        clock: Clock,
+        routing: Routing | None = None,
+    ) -> None:
+        self._credentials = credentials
+        self._records = Records(policy, catalog)
+        self._catalog = catalog
+        self._clock = clock
+        self._routing = routing
+
+    async def ground(self, action: Action) -> Ground:
+        """Return who may serve an action, frozen for all later stages.
+
+        Raises:
+            RouterError: a forced model is not known, or credentials refuse the question.
+        """
+        caller = action.caller
+        if caller.forced_model:
+            requested_model(self._catalog, "", caller.forced_model)
+        known = await self._credentials.eligibility(caller.installation_id, caller.presented)
+        return Ground(action, known, self._frozen(action, known))
+
+    def regrounded(self, ground: Ground, action: Action) -> Ground:
+        """Return the ground of the same action with another body."""
+        return replace(ground, action=action, record=self._frozen(action, ground.known))
+
+    async def decide(self, ground: Ground, memory: Memory) -> Decision:
+        """Return what serves an action.
+
+        Raises:
+            RouterError: the model is not known, nothing may serve, or nobody can say what should.
+        """
+        forced = ground.action.caller.forced_model
+        if self._routing is not None and not forced:
+            return await self._routing.decide(ground, memory)
+        requested = ground.action.features.requested_model
+        model = requested_model(self._catalog, requested, forced)
+        if not forced:
+            return ground.decision(model, DecisionPath.REQUESTED, "requested")
+        decision = ground.decision(model, DecisionPath.FORCED, "forced")
+        is_switched = self._routing is not None and is_model_switched(
+            memory.session, model.id, is_history_known=memory.is_known
+        )
+        return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
+
+    def is_session_led(self, action: Action) -> bool:
+        """Return whether the session of an action has a say in what serves it."""
+        if self._routing is None or action.caller.forced_model:
+            return False
+        return self._routing.is_session_led(action)
+
+    async def countable(self, action: Action) -> Countable:
+        """Return where the tokens of an action can be counted: at the model that is named.
+
+        Raises:
+            RouterError: nobody serves that model.
+        """
+        forced = action.caller.forced_model
+        model = requested_model(self._catalog, action.features.requested_model, forced)
+        ground = await self.ground(action)
+        decision = ground.decision(model, DecisionPath.REQUESTED, "requested")
+        return Countable(ground.record, decision.plan.bindings[0])
+
+    def _frozen(self, action: Action, known: EligibilityAnswer) -> EligibilityRecord:
+        forced = action.caller.forced_model
+        model = self._catalog.resolve(forced) if forced else None
+        question = Question(
+            installation_id=action.caller.installation_id,
+            features=action.features,
+            now_unix_s=self._clock.now_unix_s(),
+            snapshot=known.snapshot,
+            presented=known.identities,
+            is_credential_brought=bool(action.caller.presented),
+            forced_model=model.id if model is not None else "",
+            is_long_context_asked=action.caller.wants_long_context,
+        )
+        return self._records.freeze(question)

@@ -1,0 +1,74 @@
+"""Models for actions that are nobody's conversation: probes, titles, sub-agents. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.deciding.planning import binding_at
+from gateway.eligibility import permits
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import ModelTier
+
+if TYPE_CHECKING:
+    from gateway.deciding.pinned import Moment
+    from gateway.model import BindingRef
+    from services.domain.catalog import Model
+    from services.domain.wire.features import Features
+
+
+def fixed_binding(pin: tuple[str, str], moment: Moment) -> BindingRef:
+    """Return the operator's binding for hard-pinned actions.
+
+    Raises:
+        RouterError: it may not serve; nothing stands in for it.
+    """
+    model_id, provider = pin
+    model = moment.catalog.models.get(model_id)
+    if model is None or not permits(moment.record, model_id, provider):
+        raise RouterError(
+            Reason.NO_ELIGIBLE_PROVIDER,
+            f"{model_id} at {provider} is fixed for this kind of action by [routing] and may not"
+            " serve: give the provider a credential, or change the setting",
+            metadata={"model": model_id, "provider": provider},
+        )
+    return binding_at(model, provider)
+
+
+def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
+    """Return the cheapest model by input price that can take the action.
+
+    Models that use tools poorly are the last choice where tools are offered.
+
+    Raises:
+        RouterError: nothing may serve.
+    """
+    able = [model for model in moment.catalog.models.values() if _is_candidate(model, moment)]
+    skilled = [model for model in able if model.facts.tool_use == "full"]
+    pool = skilled if features.tool_count and skilled else able
+    if not pool:
+        raise RouterError(
+            Reason.ROUTING_UNAVAILABLE, "no model may serve this action now", retry_after_s=1.0
+        )
+    model = min(pool, key=lambda each: (_input_price(each, moment), each.id))
+    return binding_at(model, _provider(model, moment))
+
+
+def _is_candidate(model: Model, moment: Moment) -> bool:
+    return model.tier is not ModelTier.UNKNOWN and moment.may_serve(model.id)
+
+
+def _provider(model: Model, moment: Moment) -> str:
+    return next(
+        binding.provider
+        for binding in model.bindings
+        if permits(moment.record, model.id, binding.provider)
+    )
+
+
+def _input_price(model: Model, moment: Moment) -> float:
+    provider = _provider(model, moment)
+    return next(
+        binding.price.input_usd_per_mtok
+        for binding in model.bindings
+        if binding.provider == provider
+    )

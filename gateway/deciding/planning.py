@@ -1,0 +1,101 @@
+"""What the planner is asked about a pin and a fresh pick. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.deciding.pinned import pin_cache
+from gateway.model import BindingRef
+from gateway.model.decision import PlanQuestion, Side
+from gateway.sessions.risks import mean_risk
+from gateway.sessions.usage import last_use_of, prefix_tokens
+from services.domain.vocab import ModelTier
+
+if TYPE_CHECKING:
+    from gateway.deciding.pinned import Moment
+    from gateway.model.decision import Candidate, Score, SummaryOffer
+    from gateway.sessions.model import Choice, Session
+    from services.domain.catalog import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An action once it was scored: the session knows this score already."""
+
+    session: Session
+    score: Score
+    fresh: Candidate
+    input_tokens: int
+    passed_over: tuple[str, ...] = ()
+    """Credentials that would not be chosen again."""
+
+
+def plan_question(
+    scored: Scored, pin: Choice, moment: Moment, offer: SummaryOffer | None
+) -> PlanQuestion:
+    """Return the question whether to leave ``pin`` for the fresh pick.
+
+    The warm prefix is what the last answer read and wrote, not a share of the prompt: what came
+    since is not cached. Leftovers of earlier visits are not counted on.
+    """
+    session, record, fresh = scored.session, moment.record, scored.fresh
+    use = last_use_of(session, pin)
+    last = session.last_use
+    pinned = pin_side(scored, pin, moment)
+    serving = {c.binding.model_id for c in scored.score.candidates} | {pin.model_id}
+    models = (pinned.binding.model_id, fresh.binding.model_id)
+    return PlanQuestion(
+        pin=pinned,
+        pin_cache=pin_cache(session, pin, scored.passed_over, moment.now_unix_s),
+        has_completed_action=use is not None,
+        fresh=_side(scored, fresh.binding, fresh.tier),
+        input_tokens=scored.input_tokens,
+        prefix_tokens=prefix_tokens(session, pin, scored.input_tokens),
+        output_tokens=last.tokens.output if last is not None else 0,
+        available_models=tuple(sorted(serving)),
+        prices=tuple(
+            binding for name in models for binding in moment.catalog.models[name].bindings
+        ),
+        offer=offer,
+        catalog_version=record.catalog_version,
+        config_version=record.config_version,
+        eligibility_id=record.record_id,
+    )
+
+
+def pin_side(scored: Scored, pin: Choice, moment: Moment) -> Side:
+    """Return what is known of the pinned model for this action."""
+    model = moment.catalog.models[pin.model_id]
+    return _side(scored, binding_at(model, pin.provider), model.tier)
+
+
+def prompt_tokens(session: Session, estimated_tokens: int) -> int:
+    """Return the size of the prompt: the estimate, at least what was last counted of it.
+
+    A history that was not cut only grows.
+    """
+    last = session.last_use
+    if last is None or last.history_epoch != session.history_epoch:
+        return estimated_tokens
+    return max(estimated_tokens, last.tokens.fresh + last.tokens.cached)
+
+
+def binding_at(model: Model, provider: str) -> BindingRef:
+    """Return a model's binding at a provider; its primary one where it has none there."""
+    own = (binding for binding in model.bindings if binding.provider == provider)
+    found = next(own, model.bindings[0])
+    return BindingRef(
+        model_id=model.id,
+        provider=found.provider,
+        upstream_id=found.upstream_id,
+        index=found.index,
+        context_window_tokens=found.context_window_tokens,
+    )
+
+
+def _side(scored: Scored, binding: BindingRef, tier: ModelTier) -> Side:
+    candidate = scored.score.of(binding.model_id)
+    risk = candidate.risk if candidate is not None else None
+    mean = mean_risk(scored.session, binding.model_id) if risk is not None else None
+    return Side(binding, tier, risk, mean)

@@ -1,0 +1,45 @@
+"""Why nothing may serve an action, told better than by the scorer, which sees no settings. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.eligibility import model_removal_of
+from gateway.model import Layer
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import ModelTier
+
+if TYPE_CHECKING:
+    from gateway.model import EligibilityRecord
+    from services.domain.catalog import Catalog
+
+_GENERAL = frozenset({Reason.NO_ELIGIBLE_PROVIDER, Reason.NO_ROUTABLE_MODELS})
+
+
+def refusal_of(refusal: RouterError, record: EligibilityRecord, catalog: Catalog) -> RouterError:
+    """Return the error to answer with where the scorer found nothing.
+
+    A conversation that fits no model that is otherwise there is too large; with no provider at all
+    the fix is a credential.
+    """
+    if refusal.reason not in _GENERAL:
+        return refusal
+    layers = {
+        model_removal_of(record, model.id)
+        for model in catalog.models.values()
+        if model.tier is not ModelTier.UNKNOWN
+    }
+    if Layer.CONTEXT_WINDOW in layers:
+        return RouterError(
+            Reason.CONTEXT_WINDOW_EXCEEDED,
+            "the conversation fits into no model that may serve: shorten it",
+            metadata={"layer": Layer.CONTEXT_WINDOW.value},
+        )
+    if layers <= {Layer.NO_CREDENTIAL}:
+        return RouterError(
+            Reason.NO_ELIGIBLE_PROVIDER,
+            "no provider of any model has a credential: set api_key under [providers.NAME], or"
+            " add a credential",
+            metadata={"layer": Layer.NO_CREDENTIAL.value},
+        )
+    return refusal

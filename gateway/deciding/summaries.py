@@ -1,0 +1,82 @@
+"""Summaries on a switch: who writes one, what it costs, and when it is worth asking. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gateway.deciding.planning import binding_at
+from gateway.eligibility import permits
+from gateway.features import input_tokens_of
+from gateway.model.decision import SummaryOffer
+from services.domain.vocab import ModelTier
+from services.domain.wire.features import features_of
+from services.domain.wire.model import Role
+
+if TYPE_CHECKING:
+    from gateway.deciding.pinned import Moment
+    from gateway.model import Action, BindingRef
+    from services.domain.catalog import Binding, Model
+    from services.domain.wire.model import Turn
+
+SUMMARY_TOKENS = 800
+"""Longest summary."""
+WORTHWHILE_TOKENS = 4 * SUMMARY_TOKENS
+"""Shortest history that handover summarises."""
+_ABLE = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
+
+
+def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tuple[BindingRef, ...]:
+    """Return who may write a summary: the preferred model, else the cheapest able one.
+
+    ``needed_tokens`` must fit into its window.
+    """
+    models = moment.catalog.models
+    preferred = models.get(preferred_model)
+    able = sorted((model for model in models.values() if model.tier in _ABLE), key=_input_price)
+    for model in (preferred, *able) if preferred is not None else able:
+        binding = _permitted(model, moment, needed_tokens)
+        if binding is not None:
+            return (binding_at(model, binding.provider),)
+    return ()
+
+
+def offer_of(
+    action: Action, input_tokens: int, writer: BindingRef, moment: Moment
+) -> SummaryOffer | None:
+    """Return what a summary by ``writer`` would leave of the prompt, and its price.
+
+    None: too little would go for it to be worth a call.
+    """
+    request = action.request
+    tail = replace(request, turns=_last_run(request.turns))
+    kept_tokens = input_tokens_of(tail, features_of(tail, 0))
+    history_tokens = input_tokens - kept_tokens
+    if history_tokens < WORTHWHILE_TOKENS:
+        return None
+    price = moment.catalog.models[writer.model_id].bindings[writer.index].price
+    cost_micros = (
+        history_tokens * price.input_usd_per_mtok + SUMMARY_TOKENS * price.output_usd_per_mtok
+    )
+    return SummaryOffer(kept_tokens + SUMMARY_TOKENS, round(cost_micros))
+
+
+def _last_run(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return the turns after the last one of the assistant."""
+    start = 0
+    for at, turn in enumerate(turns):
+        if turn.role is Role.ASSISTANT:
+            start = at + 1
+    return turns[start:]
+
+
+def _permitted(model: Model, moment: Moment, needed_tokens: int) -> Binding | None:
+    for binding in model.bindings:
+        is_large_enough = binding.context_window_tokens >= needed_tokens
+        if is_large_enough and permits(moment.record, model.id, binding.provider):
+            return binding
+    return None
+
+
+def _input_price(model: Model) -> tuple[float, str]:
+    return model.bindings[0].price.input_usd_per_mtok, model.id

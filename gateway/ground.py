@@ -1,0 +1,65 @@
+"""What a decision on one action stands on: who may serve it, and how a choice becomes a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.model import Plan
+from gateway.model.decision import CredentialScope, Decision, DecisionPath
+from gateway.plan import planned_bindings
+
+if TYPE_CHECKING:
+    from gateway.model import Action, EligibilityAnswer, EligibilityRecord
+    from services.domain.catalog import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One action, what credentials know of its caller, and the record frozen from both."""
+
+    action: Action
+    known: EligibilityAnswer
+    record: EligibilityRecord
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Credentials that would not be chosen again for what they served."""
+        return self.known.snapshot.passed_over if self.known.snapshot is not None else ()
+
+    def decision(
+        self, model: Model, path: DecisionPath, reason: str, *, provider: str = ""
+    ) -> Decision:
+        """Return the decision for ``model``, ``provider`` first where that may serve.
+
+        Raises:
+            RouterError: nothing may serve the model.
+        """
+        caller = self.action.caller
+        snapshot = self.known.snapshot
+        has_own = snapshot is not None and snapshot.has_tenant_credentials
+        bindings = planned_bindings(
+            model,
+            self.record,
+            presented=self.known.identities,
+            has_tenant_credentials=has_own,
+            first=provider,
+        )
+        planned = {binding.provider for binding in bindings}
+        presented = tuple(pair for pair in self.known.presented if pair[1].provider in planned)
+        plan = Plan(
+            bindings=bindings,
+            presented=presented,
+            is_user_forced=bool(caller.forced_model),
+            is_hard_pinned=path is DecisionPath.HARD_PIN,
+            is_stream_usage_wanted=self.action.request.is_stream_usage_wanted,
+            affinity_key=caller.session_key.hex(),
+        )
+        scope = _scope(is_presented=bool(presented), has_tenant_credentials=has_own)
+        return Decision(self.record, plan, reason, path, scope=scope)
+
+
+def _scope(*, is_presented: bool, has_tenant_credentials: bool) -> CredentialScope:
+    if is_presented:
+        return CredentialScope.CALLER
+    return CredentialScope.TENANT if has_tenant_credentials else CredentialScope.DEPLOYMENT

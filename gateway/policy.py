@@ -1,0 +1,73 @@
+"""What the deployment fixes for every action, from its settings."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import orjson
+
+from gateway.eligibility import Policy
+from services.runtime.config import ConfigError
+from services.runtime.providers import providers_of
+from services.runtime.schema import hint
+
+if TYPE_CHECKING:
+    from gateway.settings import RoutingSettings
+    from services.domain.catalog import Catalog
+    from services.runtime.settings import CommonSettings
+
+
+def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog) -> Policy:
+    """Return what the deployment fixes for every action.
+
+    Raises:
+        ConfigError: a list of the operator names a model or a provider that is not there.
+    """
+    known = sorted(providers_of(common))
+    for index, provider in enumerate(routing.excluded_providers):
+        if provider not in known:
+            fix = hint(provider, known)
+            raise ConfigError(
+                f"routing.excluded_providers.{index}: no provider {provider!r}; {fix}"
+            )
+    digest = hashlib.sha256(
+        orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+    )
+    return Policy(
+        config_version=digest.hexdigest()[:16],
+        configured_providers=_configured(common),
+        known_providers=tuple(known),
+        excluded_models=_excluded_models(routing, catalog),
+        excluded_providers=frozenset(routing.excluded_providers),
+        closed_to_presented=frozenset(
+            name for name, provider in common.providers.items() if not provider.takes_presented
+        ),
+        override_reason=routing.override_reason
+        if routing.excluded_models or routing.excluded_providers
+        else "",
+    )
+
+
+def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[str]:
+    """Return the catalog ids that the operator excludes."""
+    excluded: set[str] = set()
+    for index, name in enumerate(routing.excluded_models):
+        model = catalog.resolve(name)
+        if model is None:
+            fix = hint(name, catalog.models)
+            raise ConfigError(f"routing.excluded_models.{index}: no model {name!r}; {fix}")
+        excluded.add(model.id)
+    return frozenset(excluded)
+
+
+def _configured(common: CommonSettings) -> tuple[str, ...]:
+    """Return the providers that have a key, need none, or have a pool credential."""
+    known = providers_of(common)
+    keyed = {
+        name
+        for name, provider in common.providers.items()
+        if provider.api_key.get_secret_value() or not known[name].is_vendor
+    }
+    pooled = {row.provider for row in common.credentials if row.enabled}
+    return tuple(sorted(keyed | pooled))

@@ -1,0 +1,246 @@
+"""Decides under the strategy ``cluster``: the scorer picks, the planner keeps or leaves a pin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gateway import metrics
+from gateway.deciding import hard_pins, pinned
+from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
+from gateway.deciding.pinned import Moment
+from gateway.deciding.planning import Scored, binding_at, plan_question, prompt_tokens
+from gateway.deciding.prompt import prompt_of
+from gateway.deciding.refusals import refusal_of
+from gateway.deciding.summaries import offer_of, summarizers
+from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
+from gateway.sessions.model import CacheState, Choice
+from gateway.sessions.risks import record_risks
+from gateway.sessions.usage import is_model_switched
+from services.domain.errors import PeerError, Reason, RouterError
+
+if TYPE_CHECKING:
+    from gateway.deciding.kinds import Rules
+    from gateway.deciding.pinned import Memory
+    from gateway.deciding.ports import Planner, Scorer
+    from gateway.ground import Ground
+    from gateway.model import Action, BindingRef
+    from gateway.model.decision import Candidate, Decision, PlanAnswer
+    from gateway.sessions.model import Session
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One action with its session as this action finds it."""
+
+    ground: Ground
+    memory: Memory
+    moment: Moment
+
+    @property
+    def session(self) -> Session:
+        return self.memory.session
+
+
+class Routing:
+    """Decides; holds no state of any action."""
+
+    def __init__(
+        self, scorer: Scorer, planner: Planner, catalog: Catalog, clock: Clock, rules: Rules
+    ) -> None:
+        self._scorer = scorer
+        self._planner = planner
+        self._catalog = catalog
+        self._clock = clock
+        self._rules = rules
+
+    async def decide(self, ground: Ground, memory: Memory) -> Decision:
+        """Return what serves an action of this session, and what the session is pinned to.
+
+        Raises:
+            RouterError: nothing may serve, or nobody can say what should.
+        """
+        now_unix_s = self._clock.now_unix_s()
+        moment = Moment(self._catalog, ground.record, self._rules.strategy.value, now_unix_s)
+        decision = await self._chosen(_Case(ground, memory, moment))
+        chosen = decision.plan.bindings[0].model_id
+        is_switched = is_model_switched(memory.session, chosen, is_history_known=memory.is_known)
+        return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
+
+    def is_session_led(self, action: Action) -> bool:
+        """Return whether the session of an action has a say in what serves it."""
+        return choosing(action.turn_type, self._rules) is Choosing.SCORER_AND_PIN
+
+    async def _chosen(self, case: _Case) -> Decision:
+        turn_type = case.ground.action.turn_type
+        match choosing(turn_type, self._rules):
+            case Choosing.HARD_PIN:
+                return await self._hard_pinned(case)
+            case Choosing.SESSION:
+                return await self._of_session(case)
+            case Choosing.SCORER:
+                return await self._scored(case, None)
+            case Choosing.SCORER_AND_PIN:
+                pin = pinned.usable_pin(case.session, case.moment)
+                if pin is not None and is_sticky(turn_type, self._rules):
+                    return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
+                return await self._scored(case, pin, is_pinning=True)
+
+    async def _hard_pinned(self, case: _Case) -> Decision:
+        """Return the operator's model for this kind of action, else the fastest or cheapest."""
+        ground, moment = case.ground, case.moment
+        fixed = hard_pin_of(ground.action.turn_type, self._rules)
+        if fixed is not None:
+            binding = hard_pins.fixed_binding(fixed, moment)
+        else:
+            found = await self._scorer.fastest(ground.action, ground.record)
+            is_usable = found is not None and moment.may_serve(found.model_id)
+            binding = (
+                found
+                if found is not None and is_usable
+                else hard_pins.cheapest_binding(moment, ground.action.features)
+            )
+        return self._hard(case, binding)
+
+    async def _of_session(self, case: _Case) -> Decision:
+        """Return what served the session last, for an action about its whole history."""
+        if self._rules.hard_pin is not None:
+            return await self._hard_pinned(case)
+        pin = pinned.usable_pin(case.session, case.moment)
+        last = pin.model_id if pin is not None else case.session.last_served_model
+        asked = self._catalog.resolve(case.ground.action.features.requested_model)
+        for name in (last, asked.id if asked is not None else ""):
+            if case.moment.may_serve(name):
+                provider = pin.provider if pin is not None and pin.model_id == name else ""
+                return self._hard(case, binding_at(self._catalog.models[name], provider))
+        return await self._scored(case, None)
+
+    def _hard(self, case: _Case, binding: BindingRef) -> Decision:
+        model = self._catalog.models[binding.model_id]
+        reason = f"hard_pin_{case.ground.action.turn_type.value}"
+        return case.ground.decision(model, DecisionPath.HARD_PIN, reason, provider=binding.provider)
+
+    async def _scored(
+        self, case: _Case, pin: Choice | None, *, is_pinning: bool = False
+    ) -> Decision:
+        """Return the decision of the scorer, and of the planner where there is a pin."""
+        action, record = case.ground.action, case.ground.record
+        try:
+            score = await self._scorer.score(action, record, prompt_of(action.request))
+        except PeerError as error:
+            metrics.DEGRADED.labels("scorer").inc()
+            if pin is None:
+                raise _unavailable() from error
+            return self._on_pin(case, pin, DecisionPath.DEGRADED, "scorer_unavailable_pin")
+        except RouterError as refusal:
+            raise refusal_of(refusal, record, self._catalog) from None
+        fresh = pinned.fresh_pick(
+            score, pinned.unwanted_models(case.session, case.moment.now_unix_s)
+        )
+        if not is_pinning:
+            return self._fresh(case, fresh, DecisionPath.SCORED, score.reason)
+        scored = Scored(
+            session=record_risks(case.session, action.id, score.risks),
+            score=score,
+            fresh=fresh,
+            input_tokens=prompt_tokens(case.session, action.input_tokens),
+            passed_over=case.ground.passed_over,
+        )
+        decision = await self._pinning(case, scored, pin)
+        return replace(decision, score=score, risks=score.risks)
+
+    async def _pinning(self, case: _Case, scored: Scored, pin: Choice | None) -> Decision:
+        """Return what the session is pinned to from now on."""
+        fresh = scored.fresh
+        if pin is None:
+            kept = pinned.reanchored(
+                case.session, fresh, case.moment, is_history_trimmed=case.memory.is_history_trimmed
+            )
+            if kept is not None:
+                return self._on_pin(case, kept, DecisionPath.REANCHOR, "reanchored")
+            decision = self._fresh(case, fresh, DecisionPath.SCORED, scored.score.reason)
+            return replace(decision, pin=self._choice(scored, decision))
+        if pin.model_id == fresh.binding.model_id:
+            return self._on_pin(case, pin, DecisionPath.STAY, "stay_same_model")
+        return await self._planned(case, scored, pin)
+
+    async def _planned(self, case: _Case, scored: Scored, pin: Choice) -> Decision:
+        """Return the planner's decision; without one the pin stays."""
+        writers = self._writers(case, scored, pin)
+        is_offering = self._rules.summary_mode is SummaryMode.PLANNED and bool(writers)
+        action = case.ground.action
+        offer = (
+            offer_of(action, scored.input_tokens, writers[0], case.moment) if is_offering else None
+        )
+        question = plan_question(scored, pin, case.moment, offer)
+        answer = await self._planner.plan(action, question)
+        if answer is None:
+            metrics.DEGRADED.labels("planner").inc()
+            return self._on_pin(case, pin, DecisionPath.DEGRADED, "planner_unavailable_pin")
+        if not answer.is_switch:
+            return self._on_pin(case, pin, DecisionPath.STAY, f"stay_{answer.label}")
+        reason = f"switch_{answer.label}"
+        decision = self._fresh(case, scored.fresh, DecisionPath.SWITCH, reason)
+        summary = None
+        if writers and self._is_summary_wanted(answer):
+            summary = SummaryQuestion(
+                from_binding=question.pin.binding,
+                to_binding=decision.plan.bindings[0],
+                scope=decision.scope,
+                summarizers=writers,
+            )
+        return replace(decision, pin=self._choice(scored, decision), summary=summary)
+
+    def _writers(self, case: _Case, scored: Scored, pin: Choice) -> tuple[BindingRef, ...]:
+        """Return who may write a summary; nobody where one must not, or cannot pay.
+
+        A history that was cut or rewritten already is bounded; a cold pin has nothing to lose.
+        """
+        mode, action = self._rules.summary_mode, case.ground.action
+        if mode is SummaryMode.NEVER or action.is_rewritten or case.memory.is_history_trimmed:
+            return ()
+        state = pinned.pin_cache(case.session, pin, scored.passed_over, case.moment.now_unix_s)
+        is_warm_needed = mode is SummaryMode.PLANNED
+        if state is CacheState.BROKEN or (is_warm_needed and state is not CacheState.WARM):
+            return ()
+        return summarizers(case.moment, self._rules.summarizer_model, scored.input_tokens)
+
+    def _is_summary_wanted(self, answer: PlanAnswer) -> bool:
+        return self._rules.summary_mode is SummaryMode.ALWAYS or answer.is_summary_chosen
+
+    def _on_pin(self, case: _Case, pin: Choice, path: DecisionPath, reason: str) -> Decision:
+        model = self._catalog.models[pin.model_id]
+        decision = case.ground.decision(model, path, reason, provider=pin.provider)
+        return replace(decision, pin=replace(pin, paired_model_id="", paired_provider=""))
+
+    def _fresh(self, case: _Case, fresh: Candidate, path: DecisionPath, reason: str) -> Decision:
+        model = self._catalog.models.get(fresh.binding.model_id)
+        if model is None:
+            raise _unavailable()
+        return case.ground.decision(model, path, reason, provider=fresh.binding.provider)
+
+    def _choice(self, scored: Scored, decision: Decision) -> Choice:
+        """Return the pin that a decision writes, with the best other model as its pair."""
+        serving = decision.plan.bindings[0]
+        others = (
+            candidate.binding
+            for candidate in scored.score.candidates
+            if candidate.binding.model_id != serving.model_id
+        )
+        other = next(others, None)
+        return Choice(
+            model_id=serving.model_id,
+            provider=serving.provider,
+            strategy=self._rules.strategy.value,
+            reason=decision.reason,
+            paired_model_id=other.model_id if other is not None else "",
+            paired_provider=other.provider if other is not None else "",
+        )
+
+
+def _unavailable() -> RouterError:
+    return RouterError(
+        Reason.ROUTING_UNAVAILABLE, "no model can be chosen now: try again", retry_after_s=1.0
+    )

@@ -1,0 +1,157 @@
+"""One action's dealings with its session: what it finds, what it leaves, in memory at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from gateway.deciding.pinned import Memory
+from gateway.model.decision import DecisionPath
+from gateway.session_key import role_of
+from gateway.sessions.history import is_trimmed, keep_summary, observe_history
+from gateway.sessions.model import Address, BindingUse, Session, TokenCounts
+from gateway.sessions.pins import write_pin
+from gateway.sessions.risks import record_risks
+from gateway.sessions.usage import cache_ttl_s, record_use
+from services.domain.vocab import ModelTier, WireFamily
+from services.domain.wire.model import StopReason
+
+if TYPE_CHECKING:
+    from gateway.model import Action, Head
+    from gateway.model.decision import Decision
+    from gateway.sessions.memory import Sessions
+    from services.domain.catalog import Catalog
+    from services.domain.wire.model import Usage
+    from services.runtime.clock import Clock
+
+
+class Thread(Protocol):
+    """What the loop of an action does with a session."""
+
+    async def recall(self) -> Memory:
+        """Return what is remembered."""
+        ...
+
+    def decided(self, decision: Decision, summary: bytes | None) -> None:
+        """Remember a decision; ``summary`` is what to keep from now on, None: as before."""
+        ...
+
+    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
+        """Remember an answer that ended well; what is told twice counts once."""
+        ...
+
+    async def settle(self) -> None:
+        """Return when others can know of it, or after a short patience."""
+        ...
+
+
+class Forgetful:
+    """Remembers nothing: the client's word decides every action anew."""
+
+    def __init__(self, action: Action) -> None:
+        self._address = address_of(action, ModelTier.UNKNOWN)
+
+    async def recall(self) -> Memory:
+        """Return an empty session."""
+        return Memory(Session(self._address))
+
+    def decided(self, decision: Decision, summary: bytes | None) -> None:
+        """Do nothing."""
+
+    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
+        """Do nothing."""
+
+    async def settle(self) -> None:
+        """Do nothing."""
+
+
+class SessionThread:
+    """Belongs to one action."""
+
+    def __init__(
+        self, sessions: Sessions, action: Action, catalog: Catalog, strategy: str, clock: Clock
+    ) -> None:
+        requested = catalog.resolve(action.features.requested_model)
+        tier = requested.tier if requested is not None else ModelTier.UNKNOWN
+        self._sessions = sessions
+        self._action = action
+        self._address = address_of(action, tier)
+        self._strategy = strategy
+        self._clock = clock
+        self._began_unix_s = clock.now_unix_s()
+        self._basis_epoch = 0
+        self._history_epoch = 0
+        self._is_remembered = False
+        self._is_served = False
+
+    async def recall(self) -> Memory:
+        """Return what is remembered, this action's history counted in."""
+        found = await self._sessions.recall(self._address)
+        self._basis_epoch = found.session.pin_epoch
+        return Memory(
+            session=observe_history(found.session, *self._history),
+            is_known=found.is_known,
+            is_history_trimmed=is_trimmed(found.session, *self._history),
+        )
+
+    def decided(self, decision: Decision, summary: bytes | None) -> None:
+        """Remember history, risks and pin; nothing of an action that is no conversation's."""
+        pin = decision.pin
+        self._is_remembered = pin is not None or decision.path is DecisionPath.FORCED
+        if pin is None:
+            return
+
+        def transition(session: Session) -> Session:
+            session = observe_history(session, *self._history)
+            session = record_risks(session, self._action.id, decision.risks)
+            if summary is not None:
+                # What was cached before is of no use to a prompt that begins otherwise.
+                epoch = session.history_epoch + 1
+                session = replace(keep_summary(session, summary), history_epoch=epoch)
+            return write_pin(session, pin, self._began_unix_s, basis_epoch=self._basis_epoch)
+
+        changed = self._sessions.change(self._address, transition)
+        self._history_epoch = changed.history_epoch
+
+    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
+        """Remember what an answer left in the cache of the binding that served."""
+        if not self._is_remembered or self._is_served or usage is None:
+            return
+        self._is_served = True
+        use = BindingUse(
+            model_id=head.binding.model_id,
+            provider=head.binding.provider,
+            fingerprint=head.fingerprint,
+            tokens=TokenCounts(
+                fresh=usage.fresh_input,
+                cache_read=usage.cache_read or 0,
+                cache_write=usage.cache_write or 0,
+                output=usage.output,
+            ),
+            started_unix_s=self._began_unix_s,
+            ended_unix_s=self._clock.now_unix_s(),
+            cache_ttl_s=cache_ttl_s(
+                self._action.request, has_long_cache=head.wire_family is WireFamily.ANTHROPIC
+            ),
+            history_epoch=self._history_epoch,
+            is_output_limited=stop is StopReason.MAX_TOKENS,
+        )
+        self._sessions.change(
+            self._address, lambda session: record_use(session, use, self._strategy)
+        )
+
+    async def settle(self) -> None:
+        """Return when others can know of it, or after a short patience."""
+        if self._is_remembered:
+            await self._sessions.settle(self._address)
+
+    @property
+    def _history(self) -> tuple[int, int, float]:
+        features = self._action.features
+        return features.message_count, features.tool_call_count, self._began_unix_s
+
+
+def address_of(action: Action, tier: ModelTier) -> Address:
+    """Return where the session of an action is kept, for a requested model of that tier."""
+    caller = action.caller
+    return Address(caller.thread_key, role_of(tier), caller.installation_id)
