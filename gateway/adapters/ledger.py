@@ -56,6 +56,12 @@ class SqlLedgerStore:
         self._reader = read_only(self._engine)
         is_sqlite = self._engine.dialect.name == "sqlite"
         self._insert = sqlite.insert if is_sqlite else postgresql.insert
+        # Without values, so that it is compiled once whatever the number of rows.
+        self._adding = (
+            self._insert(LEDGER)
+            .on_conflict_do_nothing(index_elements=["action_id", "attempt", "kind"])
+            .returning(LEDGER.c.key_id, LEDGER.c.charged_micros)
+        )
         self._needs_lock = not is_sqlite
 
     async def start(self) -> None:
@@ -74,19 +80,17 @@ class SqlLedgerStore:
         """
         if not rows:
             return 0
-        wanted = (
-            self._insert(LEDGER)
-            .values([_values(row) for row in rows])
-            .on_conflict_do_nothing(index_elements=["action_id", "attempt", "kind"])
-            .returning(LEDGER.c.key_id, LEDGER.c.charged_micros)
-        )
+        values = [_values(row) for row in rows]
         with store_errors():
             try:
                 async with self._engine.begin() as connection:
                     if self._needs_lock:
                         name = sa.func.hashtext(WRITERS_LOCK)
                         await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(name)))
-                    added = [(key, micros) for key, micros in await connection.execute(wanted)]
+                    added = [
+                        (key, micros)
+                        for key, micros in await connection.execute(self._adding, values)
+                    ]
                     await self._spend(connection, added)
             except exc.IntegrityError as error:
                 raise RouterError(
