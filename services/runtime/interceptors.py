@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -164,7 +165,8 @@ class _MethodEdge:
         self.method = method
         self.name = method.rsplit("/", 1)[-1]
         self.admission = admission
-        self.log = get_logger(admission.service)
+        self.log = get_logger(admission.service).bind()
+        self.is_debugging = self.log.is_enabled_for(logging.DEBUG)
         self.running = metrics.RPC_IN_FLIGHT.labels(self.name)
         self.seconds = metrics.RPC_SECONDS.labels(self.name)
 
@@ -262,6 +264,8 @@ class _Call:
         return True
 
     def _line(self, elapsed_s: float) -> None:
+        if self._code == "OK" and not self._edge.is_debugging:
+            return
         labels = {key.replace("-", "_"): value for key, value in call_context.current.get()}
         write = self._edge.log.debug if self._code == "OK" else self._edge.log.info
         write(
