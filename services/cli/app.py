@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import output, simulating
+from services.cli import output, scoring, simulating
 
 app = typer.Typer(
     help="Pointsman: every action to the right model, warm, and through provider faults.",
@@ -23,6 +23,7 @@ app.add_typer(migrate, name="migrate")
 app.add_typer(config, name="config")
 app.add_typer(keys, name="keys")
 app.add_typer(simulating.simulate, name="simulate")
+app.add_typer(scoring.scorer, name="scorer")
 
 ConfigFile = Annotated[
     Path | None,

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from services.cli.__main__ import run
 from services.cli.train_scorer import training
-from services.cli.train_scorer.commands import app
 from services.cli.train_scorer.corpus import gather
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import piece_vectors
@@ -28,7 +27,6 @@ from services.scorer.policy.heads import predict
 from tests.fakes import scorer_bundle as tiny
 
 ROWS = 240
-RUNNER = CliRunner()
 WORDS = ("prove", "theorem", "sum", "numbers", "hello", "say", "now", "two")
 
 
@@ -225,25 +223,28 @@ def test_the_shipped_artifact_loads_and_may_be_released() -> None:
 
 
 def arguments(made: Recipe, *names: str) -> list[str]:
-    found = [*names]
+    found = ["scorer", *names]
     for option, paths in (("--outcomes", made.outcomes), ("--held-out", made.held_out)):
         for path in paths:
             found += [option, str(path)]
     return [*found, "--embedder", str(made.embedder)]
 
 
-def test_the_commands_train_judge_and_show(tmp_path: Path) -> None:
-    made, out = recipe(tmp_path), tmp_path / "out"
+def test_the_commands_train_judge_and_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, out = recipe(tmp_path), str(tmp_path / "out")
     anchors = ["--anchor", "weak=0.3", "--anchor", "strong=0.8"]
-    written = ["--version", "trained-1", "--as-of", "2026-01-02", "--out", str(out)]
-    trained = RUNNER.invoke(app, [*arguments(made, "train"), *anchors, *written])
-    assert trained.exit_code == 0, trained.output
-    assert "# Scoring artifact trained-1" in trained.output
-    judged = RUNNER.invoke(app, [*arguments(made, "evaluate"), *anchors])
-    assert judged.exit_code == 0, judged.output
-    assert "| set/t |" in judged.output
-    shown = RUNNER.invoke(app, ["inspect", str(out)])
-    facts = json.loads(shown.stdout)
+    written = ["--version", "trained-1", "--as-of", "2026-01-02", "--out", out]
+    assert run([*arguments(made, "train"), *anchors, *written]) == 0
+    assert "# Scoring artifact trained-1" in capsys.readouterr().out
+    assert run([*arguments(made, "evaluate"), *anchors]) == 0
+    assert "| set/t |" in capsys.readouterr().out
+    assert run([*arguments(made, "evaluate"), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["pairs"][0]["table"] == "set/t"
+    assert run(["scorer", "inspect", out, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
     assert (facts["version"], facts["measured"]) == ("trained-1", ["weak", "strong"])
 
 
@@ -258,11 +259,11 @@ def test_the_commands_train_judge_and_show(tmp_path: Path) -> None:
     ],
 )
 def test_a_recipe_that_cannot_be_followed_is_one_line(
-    more: list[str], code: int, said: str, tmp_path: Path
+    more: list[str], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = RUNNER.invoke(app, [*arguments(recipe(tmp_path), "evaluate"), *more])
-    assert result.exit_code == code
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert run([*arguments(recipe(tmp_path), "evaluate"), *more]) == code
+    shown = capsys.readouterr().err.splitlines()
+    (line,) = [line for line in shown if line.startswith("error: ")]
     assert said in line
 
 
@@ -272,7 +273,8 @@ def test_too_few_prompts_are_refused(tmp_path: Path) -> None:
         training.read_material(replace(made, outcomes=made.held_out, held_out=()), silent)
 
 
-def test_a_folder_without_bundles_is_one_line(tmp_path: Path) -> None:
-    result = RUNNER.invoke(app, ["inspect", str(tmp_path)])
-    assert result.exit_code == 1
-    assert "cannot be read" in result.stderr
+def test_a_folder_without_bundles_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["scorer", "inspect", str(tmp_path)]) == 1
+    assert "cannot be read" in capsys.readouterr().err

@@ -1,0 +1,189 @@
+"""What the commands about scoring artifacts do; whatever goes wrong is one line."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from services.cli.train_scorer import training
+from services.cli.train_scorer.card import Account, report
+from services.cli.train_scorer.curves import Anchor
+from services.cli.train_scorer.distilling import open_encoder, piece_vectors
+from services.cli.train_scorer.projection import project
+from services.cli.train_scorer.tables import TableError, read_tables, stems_of
+from services.cli.train_scorer.training import Recipe
+from services.cli.train_scorer.writing import embedder_members
+from services.runtime.launch import StartError
+from services.runtime.sources import ConfigError
+from services.scorer.adapters.bundle.loading import load
+from services.scorer.build import shipped
+from services.scorer.model.fault import BundleError
+from services.scorer.policy.heads import predict
+
+__all__ = ["distil", "evaluate", "figures", "inspect", "recipe", "report", "train"]
+
+Progress = Callable[[int, int], None]
+_TIMED = 2_000
+_ANCHORS = 2
+
+
+@contextlib.contextmanager
+def one_line() -> Iterator[None]:
+    """Turn faults of files and tables into a line for the operator.
+
+    Raises:
+        StartError: something in the block cannot be done.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise StartError(f"{error.name} is not installed; it is needed to distil") from None
+    except (TableError, BundleError, ValueError, OSError) as error:
+        raise StartError(str(error)) from None
+
+
+def distil(
+    model: Path,
+    tokenizer: Path,
+    texts: Sequence[Path],
+    held_out: Sequence[Path],
+    out: Path,
+    progress: Progress,
+) -> None:
+    """Write the static embedder of an encoder; texts of held-out questions shape nothing.
+
+    Raises:
+        StartError: a file cannot be used, or the encoder's runtime is not installed.
+    """
+    with one_line():
+        tables, held = read_tables(texts), read_tables(held_out)
+        encoder, source = open_encoder(model), tokenizer.read_text(encoding="utf-8")
+        pruned, vectors = piece_vectors(encoder, source, progress)
+        prompts = [prompt for table in tables for prompt in table.prompts]
+        stems = stems_of([q for table in (*tables, *held) for q in table.questions])
+        refused = set(stems[len(prompts) :])
+        kept = [text for text, stem in zip(prompts, stems, strict=False) if stem not in refused]
+        packed = project(vectors, Tokenizer.from_str(pruned), kept)
+        out.mkdir(parents=True, exist_ok=True)
+        for name, content in embedder_members(pruned, packed).items():
+            (out / name).write_bytes(content)
+
+
+def recipe(
+    outcomes: Sequence[Path],
+    held_out: Sequence[Path],
+    embedder: Path,
+    anchors: Sequence[str],
+    *,
+    version: str = "unnamed",
+    as_of: str = "",
+    remark: str = "",
+    notice: Path | None = None,
+    seed: int = 0,
+    is_internal: bool = False,
+) -> Recipe:
+    """Return the recipe that a command line describes.
+
+    Raises:
+        ConfigError: the anchors are not two skills that grow.
+    """
+    return Recipe(
+        outcomes=tuple(outcomes),
+        held_out=tuple(held_out),
+        embedder=embedder,
+        notice=notice,
+        version=version,
+        as_of=as_of,
+        remark=remark,
+        anchors=_anchors(anchors),
+        seed=seed,
+        is_internal=is_internal,
+    )
+
+
+def train(asked: Recipe, out: Path, progress: Progress) -> str:
+    """Write the bundle of a recipe and return its card.
+
+    Raises:
+        StartError: a table or file cannot be used, or the folder cannot be written.
+    """
+    with one_line():
+        material = training.read_material(asked, progress)
+        place = training.train(material, asked, training.judge(material, asked), out)
+        return (place / training.CARD).read_text(encoding="utf-8")
+
+
+def evaluate(asked: Recipe, progress: Progress) -> Account:
+    """Return what a card would tell about a recipe; nothing is written.
+
+    Raises:
+        StartError: a table or file cannot be used.
+    """
+    with one_line():
+        material = training.read_material(asked, progress)
+        return training.account(material, asked, training.judge(material, asked))
+
+
+def figures(account: Account) -> dict[str, object]:
+    """Return the held-out figures as plain values."""
+    return {
+        "pairs": [dataclasses.asdict(row) for row in (*account.pairs, *account.across)],
+        "picks": [dataclasses.asdict(row) for row in account.picks],
+        "risk": dataclasses.asdict(account.risk),
+    }
+
+
+def inspect(folder: Path | None, version: str) -> dict[str, object]:
+    """Return what a bundle is and what a prediction with it costs.
+
+    Raises:
+        StartError: the bundle is refused.
+    """
+    began = time.perf_counter()
+    with one_line():
+        loaded = load(shipped() if folder is None else folder, version)
+    artifact, load_s = loaded.artifact, time.perf_counter() - began
+    facts: dict[str, object] = {
+        "version": artifact.version,
+        "digest": artifact.digest,
+        "embedder": artifact.embedder.name,
+        "clusters": artifact.clusters.count,
+        "measured": list(artifact.measured),
+        "has_risk": artifact.has_risk,
+        "is_internal": artifact.is_internal,
+        "load_seconds": round(load_s, 3),
+    }
+    for size in (256, 1_024):
+        taken_ms = []
+        for turn in range(_TIMED):
+            text = _sample(size, turn)
+            began = time.perf_counter()
+            predict(artifact, loaded.embedder.embed(text))
+            taken_ms.append(1_000 * (time.perf_counter() - began))
+        p50, p99 = np.quantile(taken_ms, [0.5, 0.99])
+        facts[f"prediction_ms_p50_{size}_bytes"] = round(float(p50), 3)
+        facts[f"prediction_ms_p99_{size}_bytes"] = round(float(p99), 3)
+    return facts
+
+
+def _sample(size: int, turn: int) -> str:
+    words = f"Case {turn}: compute the total of {turn * 7} invoices and explain each step, please. "
+    return (words * (size // len(words) + 1))[:size]
+
+
+def _anchors(pairs: Sequence[str]) -> tuple[Anchor, Anchor] | None:
+    if not pairs:
+        return None
+    try:
+        found = [Anchor(name, float(skill)) for name, _, skill in (p.partition("=") for p in pairs)]
+    except ValueError:
+        found = []
+    if len(found) != _ANCHORS or not found[0].skill < found[1].skill:
+        raise ConfigError("--anchor: give MODEL=SKILL twice, the weaker first")
+    return found[0], found[1]
