@@ -27,6 +27,7 @@ from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.requests import Intake
 from gateway.routes import chat, messages
+from gateway.routes.admin import Admin
 from gateway.routes.health import Health
 from gateway.routes.models import PREFIX, Models
 from gateway.routes.table import RouteTable
@@ -124,12 +125,14 @@ class Gateway:
         )
         health = Health(self.readiness)
         models = Models(intake, catalog)
+        admin = Admin(ledger, settings.admin_token)
         self._server = HttpServer(
             RouteTable(
                 exact={
                     **messages.routes(intake, self._actions, dispatch, settings),
                     **chat.routes(intake, self._actions, settings),
                     "/v1/models": {"GET": models.list},
+                    "/admin/v1/ledger": {"GET": admin.ledger},
                     "/": {"GET": health.root},
                     "/health": {"GET": health.health},
                     "/readyz": {"GET": health.ready},
@@ -258,10 +261,15 @@ def open_key_store(settings: GatewaySettings, clock: Clock) -> SqlKeyStore:
     return SqlKeyStore(settings.database, clock)
 
 
+def open_ledger_store(settings: GatewaySettings) -> SqlLedgerStore:
+    """Return the store of the ledger's rows, not yet started."""
+    return SqlLedgerStore(settings.database)
+
+
 def open_ledger(settings: GatewaySettings, catalog: Catalog, clock: Clock) -> Book:
     """Return the ledger, not yet started."""
     journal = Journal(journal_folder(settings), max_bytes=settings.ledger_journal_max_bytes)
-    return Book(SqlLedgerStore(settings.database), journal, catalog, clock)
+    return Book(open_ledger_store(settings), journal, catalog, clock)
 
 
 def journal_folder(settings: GatewaySettings) -> Path:

@@ -133,7 +133,19 @@ class Account(Protocol):
         ...
 
 
-class Ledger(Protocol):
+class LedgerPages(Protocol):
+    """The ledger as it is read."""
+
+    async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
+        """Return rows with their places in the ledger, those past ``after``, oldest first.
+
+        Raises:
+            RouterError: the store does not answer.
+        """
+        ...
+
+
+class Ledger(LedgerPages, Protocol):
     """The account of money: one row for every attempt."""
 
     async def start(self) -> None:
@@ -171,7 +183,7 @@ class LedgerSnapshot(Protocol):
         ...
 
 
-class LedgerStore(Protocol):
+class LedgerStore(LedgerPages, Protocol):
     """Rows of the ledger, and what each key has spent."""
 
     async def start(self) -> None:
@@ -190,10 +202,6 @@ class LedgerStore(Protocol):
         Raises:
             RouterError: the store does not answer; nothing was stored.
         """
-        ...
-
-    async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
-        """Return rows with their places in the ledger, those past ``after``, oldest first."""
         ...
 
     async def spent(self, key_id: str) -> int:

@@ -102,6 +102,14 @@ class Book:
             raise _full("its journal cannot be written") from error
         return Ticket(opening, _Sink(self, segment), self._clock)
 
+    async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
+        """Return stored rows with their places, those past ``after``, oldest first.
+
+        Raises:
+            RouterError: the store does not answer.
+        """
+        return await self._store.page(after, limit)
+
     def write(self, line: bytes) -> Segment | None:
         """Write a line of an open action; None: it could not be written."""
         try:

@@ -23,6 +23,7 @@ _LABELS = {
     "/readyz": "health",
     "/v1/version": "health",
     "/": "health",
+    "/admin/v1/ledger": "admin",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import output, scoring, simulating
+from services.cli import ledgering, output, scoring, simulating
 
 app = typer.Typer(
     help="Pointsman: every action to the right model, warm, and through provider faults.",
@@ -24,6 +24,7 @@ app.add_typer(config, name="config")
 app.add_typer(keys, name="keys")
 app.add_typer(simulating.simulate, name="simulate")
 app.add_typer(scoring.scorer, name="scorer")
+app.add_typer(ledgering.ledger, name="ledger")
 
 ConfigFile = Annotated[
     Path | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ class MemoryLedgerStore:
         self.stored: dict[tuple[str, int, str], LedgerRow] = {}
         self.counters: dict[str, int] = {}
         self.is_down = False
-        self.calls = 0
+        self._has_added = asyncio.Event()
 
     async def start(self) -> None:
         pass
@@ -30,14 +31,22 @@ class MemoryLedgerStore:
         pass
 
     async def add(self, rows: Sequence[LedgerRow]) -> int:
-        self.calls += 1
         if self.is_down:
             raise RouterError(Reason.STORE_UNAVAILABLE, "down")
         new = [row for row in rows if row.key not in self.stored]
         for row in new:
             self.stored[row.key] = row
             self.counters[row.key_id] = self.counters.get(row.key_id, 0) + row.charged_micros
+        self._has_added.set()
         return len(new)
+
+    async def wait_for(self, count: int) -> tuple[LedgerRow, ...]:
+        """Return the rows once there are `count`, or fail."""
+        async with asyncio.timeout(5):
+            while len(self.stored) < count:
+                self._has_added.clear()
+                await self._has_added.wait()
+        return tuple(self.stored.values())
 
     async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
         places = list(enumerate(self.stored.values(), start=1))

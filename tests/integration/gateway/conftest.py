@@ -21,6 +21,7 @@ from services.runtime.clock import SystemClock
 from tests.fakes.ledger import MemoryLedgerStore, book_in
 from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
 
+ADMIN = "admin-token-of-tests"
 KEY = "rk_test_0123456789abcdefghij"
 
 CATALOG_ROWS = [
@@ -82,6 +83,7 @@ class Stack:
         default_factory=lambda: GatewaySettings(
             listen="127.0.0.1:0",
             bootstrap_key=SecretStr(KEY),
+            admin_token=SecretStr(ADMIN),
             sse_keepalive_interval_seconds=0.1,
             client_write_timeout_seconds=1.0,
             max_body_bytes=64 * 1024,
