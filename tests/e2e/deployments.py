@@ -21,7 +21,11 @@ from tests.fakes.upstream import FakeUpstream
 ROOT = Path(__file__).resolve().parents[2]
 ALL = "all"
 """Name of the process that is everything."""
-SERVICES = ("credentials", "dispatch")
+SERVICES = {
+    "requested": ("credentials", "dispatch"),
+    "cluster": ("credentials", "dispatch", "handover", "planner", "scorer"),
+}
+"""What runs beside the gateway under each strategy, each after those that it calls."""
 GATEWAY = "gateway"
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
@@ -138,7 +142,7 @@ async def embedded(
     """Run everything in one process, on SQLite files in `home`."""
     wishes = wishes or Wishes()
     databases = (f"sqlite:///{home}/gateway.db", f"sqlite:///{home}/credentials.db")
-    _write(home, configuration(wishes, upstream.base_url, databases, {}))
+    _write(home, wishes, configuration(wishes, upstream.base_url, databases, {}))
     async with Deployment(home, (ALL,), wishes.environment) as running:
         yield running
 
@@ -157,13 +161,14 @@ async def sandboxed(home: Path) -> AsyncIterator[Deployment]:
 async def apart(
     home: Path, upstream: FakeUpstream, postgres_url: str, wishes: Wishes | None = None
 ) -> AsyncIterator[Deployment]:
-    """Run gateway, credentials and dispatch as processes over TCP, on one PostgreSQL database."""
+    """Run the gateway and every service as processes over TCP, on one PostgreSQL database."""
     wishes = wishes or Wishes()
     url = postgres_url.replace("postgresql+asyncpg://", "postgresql://")
-    ports = {name: free_port() for name in SERVICES}
-    _write(home, configuration(wishes, upstream.base_url, (url, url), ports))
+    services = SERVICES[wishes.strategy]
+    ports = {name: free_port() for name in services}
+    _write(home, wishes, configuration(wishes, upstream.base_url, (url, url), ports))
     await migrate(home, wishes.environment)
-    async with Deployment(home, (*SERVICES, GATEWAY), wishes.environment) as running:
+    async with Deployment(home, (*services, GATEWAY), wishes.environment) as running:
         yield running
 
 
@@ -198,9 +203,9 @@ def surroundings(home: Path, more: Mapping[str, str] | None = None) -> dict[str,
     }
 
 
-def _write(home: Path, configured: str) -> None:
+def _write(home: Path, wishes: Wishes, configured: str) -> None:
     (home / "pointsman.toml").write_text(configured)
-    (home / "catalog.toml").write_text(catalog())
+    (home / "catalog.toml").write_text(catalog() + wishes.models)
 
 
 def _is_group_gone(pid: int) -> bool:

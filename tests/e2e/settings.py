@@ -32,8 +32,15 @@ _BOUND: Mapping[str, tuple[tuple[str, str], ...]] = {
 class Wishes:
     """What one deployment has beside the plain configuration, as lines of TOML."""
 
+    strategy: str = "requested"
+    routing: str = ""
+    """More keys of `[routing]`."""
+    models: str = ""
+    """More of the catalog."""
     gateway: str = ""
     """More keys of `[gateway]`."""
+    scorer: str = ""
+    """More keys of `[services.scorer]`."""
     credentials: str = ""
     """More keys of `[services.credentials]`."""
     dispatch: str = ""
@@ -68,6 +75,9 @@ database = "{databases[0]}"
 lame_duck_seconds = 0
 drain_seconds = 20
 {wishes.gateway}
+[routing]
+strategy = "{wishes.strategy}"
+{wishes.routing}
 [log]
 level = "{wishes.log_level}"
 format = "json"
@@ -83,6 +93,12 @@ api_key = "{wishes.anthropic_key}"
 base_url = "{upstream_url}/v1"
 api_key = "{wishes.openai_key}"
 
+[services.scorer]
+{_addresses(ports, "scorer")}{wishes.scorer}
+[services.planner]
+{_addresses(ports, "planner")}
+[services.handover]
+{_addresses(ports, "handover")}
 [services.credentials]
 database = "{databases[1]}"
 encryption_keys = ["{wishes.encryption_key}"]

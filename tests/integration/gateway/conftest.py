@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from gateway.build import Gateway
+from gateway.build import Deciding, Gateway
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Head, StreamFailure, Tail
 from gateway.settings import GatewaySettings
@@ -93,16 +93,20 @@ class Stack:
         default_factory=lambda: Policy("cfg", ("acme",), known_providers=("acme", "globex"))
     )
 
+    catalog: Catalog = field(default_factory=catalog)
+    deciding: Deciding | None = None
+
     async def start(self) -> None:
         self.gateway = Gateway(
             self.settings,
             self.policy,
-            catalog(),
+            self.catalog,
             SystemClock(),
             store=self.store,
-            ledger=book_in(self.journal, catalog(), self.ledger),
+            ledger=book_in(self.journal, self.catalog, self.ledger),
             credentials=self.credentials,
             dispatch=self.dispatch,
+            deciding=self.deciding,
         )
         await self.gateway.start()
         self.session = aiohttp.ClientSession(
