@@ -118,8 +118,7 @@ def rates_in(row: LedgerRow) -> Rates | None:
 
 def recomputed(row: LedgerRow) -> tuple[int | None, int]:
     """Return what a row should cost and charge, from its own tokens and rates."""
-    rates = rates_in(row)
-    cost = min(cost_at(usage_of(row), rates).micros, MOST_MICROS) if rates is not None else None
+    cost = _cost(usage_of(row), rates_in(row))
     return cost, (cost or 0) if row.is_charged else 0
 
 
@@ -138,7 +137,9 @@ def _row(
         if price is not None
         else None
     )
-    row = LedgerRow(
+    cost = _cost(usage, rates)
+    charges = is_charged(record, walk)
+    return LedgerRow(
         action_id=opening.action_id,
         attempt=record.number,
         kind=opening.kind.value,
@@ -162,9 +163,9 @@ def _row(
         read_millionths=rates.read_millionths if rates else None,
         write_millionths=rates.write_millionths if rates else None,
         write_1h_millionths=rates.write_1h_millionths if rates else None,
-        cost_micros=None,
-        is_charged=is_charged(record, walk),
-        charged_micros=0,
+        cost_micros=cost,
+        is_charged=charges,
+        charged_micros=(cost or 0) if charges else 0,
         fingerprint=record.attribution.fingerprint,
         credential_kind=record.attribution.kind,
         credential_owner=record.attribution.owner,
@@ -176,8 +177,10 @@ def _row(
         opened_unix_s=opening.opened_unix_s,
         settled_unix_s=now_unix_s,
     )
-    cost, charged = recomputed(row)
-    return replace(row, cost_micros=cost, charged_micros=charged)
+
+
+def _cost(usage: Usage, rates: Rates | None) -> int | None:
+    return None if rates is None else min(cost_at(usage, rates).micros, MOST_MICROS)
 
 
 def _outcome(record: AttemptRecord) -> str:
