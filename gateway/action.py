@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.course import Course
 from gateway.errors import error_of
+from gateway.labels import call_labels
 from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
 from gateway.relay import Relay, refuse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gateway.decider import Countable, Decider
+    from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
     from gateway.model import Action, Decision
     from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
@@ -42,6 +44,7 @@ class Stages:
     credentials: Credentials
     ledger: Ledger
     dispatch: Dispatch
+    watchers: Watchers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ class Actions:
 
     async def serve(self, action: Action, reply: Reply) -> None:
         """Serve one action to its end: an answer, an error in the client's dialect, or nobody."""
-        course = Course(action, self._clock, self._providers)
-        token = call_context.current.set(_call_labels(action))
+        course = Course(action, self._clock, self._providers, self._stages.watchers)
+        token = call_context.current.set(call_labels(action))
         metrics.INFLIGHT_ACTIONS.inc()
         thread = self._stages.thread_of(action)
         try:
@@ -117,7 +120,7 @@ class Actions:
             reused = await summaries.reused(ground, memory, self._left_s(course))
             ground, kept = self._on(ground, reused.action), reused.stored
         decision = await decider.decide(ground, memory)
-        course.decision = decision
+        course.decided(decision)
         written = await summaries.written(ground.action, decision, self._left_s(course))
         thread.decided(decision, kept if written.stored is None else written.stored)
         return _Ready(written.action, decision)
@@ -157,11 +160,3 @@ class Actions:
 
     def _left_s(self, course: Course) -> float:
         return self._budget_s - course.elapsed_s()
-
-
-def _call_labels(action: Action) -> tuple[tuple[str, str], ...]:
-    return (
-        ("traceparent", call_context.new_traceparent()),
-        ("x-action-id", action.id),
-        ("x-installation-id", action.caller.installation_id),
-    )

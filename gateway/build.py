@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.action import Actions, Stages
 from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
 from gateway.adapters.handover import HandoverClient
-from gateway.adapters.ledger import SqlLedgerStore
 from gateway.adapters.planner import PlannerClient
 from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.adapters.sessions import SqlSessionStore
-from gateway.adapters.store import SqlKeyStore
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
 from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
-from gateway.ledger.book import Book
-from gateway.ledger.journal import Journal
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.requests import Intake
@@ -32,10 +27,13 @@ from gateway.routes.health import Health
 from gateway.routes.models import PREFIX, Models
 from gateway.routes.table import RouteTable
 from gateway.routing import Routing
+from gateway.rpc.server import NoRpc
 from gateway.sessions.memory import Sessions
+from gateway.showing import Showing, Sources, showing_of
+from gateway.stores import open_key_store, open_ledger
 from gateway.summaries import Summaries
 from gateway.thread import Forgetful, SessionThread, Thread
-from services.runtime.database import is_sqlite, sqlite_path
+from services.runtime.database import is_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from services.runtime.clock import Clock
     from services.runtime.settings import CommonSettings
 
-LEDGER_FOLDER = "~/.pointsman/ledger"
 PEERS: Mapping[Strategy, tuple[str, ...]] = {
     Strategy.REQUESTED: ("credentials", "dispatch"),
     Strategy.CLUSTER: ("scorer", "planner", "handover", "credentials", "dispatch"),
@@ -93,6 +90,7 @@ class Gateway:
         background: Sequence[Background] = (),
         probes: Sequence[PeerProbe] = (),
         deciding: Deciding | None = None,
+        showing: Showing | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -118,11 +116,13 @@ class Gateway:
                 credentials=credentials,
                 ledger=ledger,
                 dispatch=dispatch,
+                watchers=showing.feed if showing is not None else None,
             ),
             clock,
             providers=policy.known_providers,
             budget_s=settings.action_budget_seconds,
         )
+        self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
         health = Health(self.readiness)
         models = Models(intake, catalog)
         admin = Admin(ledger, settings.admin_token)
@@ -131,6 +131,7 @@ class Gateway:
                 exact={
                     **messages.routes(intake, self._actions, dispatch, settings),
                     **chat.routes(intake, self._actions, settings),
+                    **(showing.routes(intake) if showing is not None else {}),
                     "/v1/models": {"GET": models.list},
                     "/admin/v1/ledger": {"GET": admin.ledger},
                     "/": {"GET": health.root},
@@ -158,6 +159,7 @@ class Gateway:
         # Listen first: a start that fails for its address must not have used up the first key.
         # Answer last: a token that is looked up before its key is stored is refused for a minute.
         await self._server.start(self._settings.listen)
+        await self._rpc.start()
         await self._ledger.start()
         if self._deciding is not None:
             await self._deciding.store.start()
@@ -174,6 +176,7 @@ class Gateway:
             each.start()
         self._is_started = True
         self._server.open()
+        self._rpc.open()
 
     def readiness(self) -> Mapping[str, bool]:
         """Return the states of what it needs, by name."""
@@ -186,13 +189,16 @@ class Gateway:
         Those that still run after ``drain_s`` are cut with an error frame in their dialect.
         """
         self._server.is_draining = True
+        await self._rpc.stop_serving()
         await asyncio.sleep(lame_duck_s)
         await self._server.stop_listening()
+        await self._rpc.stop(min(drain_s, _CUT_S))
         if not await self._server.wait_idle(drain_s):
             await self._cut()
 
     async def aclose(self) -> None:
         """End what still runs and close the store; bounded."""
+        await self._rpc.stop(0.0)
         await self._server.stop_listening()
         await self._cut()
         await self._server.aclose()
@@ -221,13 +227,15 @@ def build(
     """Return the gateway, not yet started; nothing is opened here."""
     peers = {name: channel_to(name) for name in PEERS[routing.strategy]}
     credentials = CredentialsClient(peers["credentials"], clock)
+    policy = policy_of(routing, common, catalog)
+    showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
     return Gateway(
         settings,
-        policy_of(routing, common, catalog),
+        policy,
         catalog,
         clock,
         store=open_key_store(settings, clock),
-        ledger=open_ledger(settings, catalog, clock),
+        ledger=open_ledger(settings, catalog, clock, showing.feed.settled),
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"]),
         background=(credentials,),
@@ -236,6 +244,7 @@ def build(
             for name, channel in peers.items()
         ],
         deciding=deciding_of(settings, routing, peers, clock),
+        showing=showing,
     )
 
 
@@ -254,30 +263,6 @@ def deciding_of(
         sessions=Sessions(store, clock, is_shared=not is_sqlite(settings.database)),
         rules=routing.rules,
     )
-
-
-def open_key_store(settings: GatewaySettings, clock: Clock) -> SqlKeyStore:
-    """Return the store of router keys, not yet started."""
-    return SqlKeyStore(settings.database, clock)
-
-
-def open_ledger_store(settings: GatewaySettings) -> SqlLedgerStore:
-    """Return the store of the ledger's rows, not yet started."""
-    return SqlLedgerStore(settings.database)
-
-
-def open_ledger(settings: GatewaySettings, catalog: Catalog, clock: Clock) -> Book:
-    """Return the ledger, not yet started."""
-    journal = Journal(journal_folder(settings), max_bytes=settings.ledger_journal_max_bytes)
-    return Book(open_ledger_store(settings), journal, catalog, clock)
-
-
-def journal_folder(settings: GatewaySettings) -> Path:
-    """Return the folder of the ledger's journal."""
-    if settings.ledger_journal:
-        return Path(settings.ledger_journal).expanduser()
-    file = sqlite_path(settings.database) if is_sqlite(settings.database) else None
-    return file.with_suffix(".ledger") if file is not None else Path(LEDGER_FOLDER).expanduser()
 
 
 def _threads(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway import metrics
+from gateway.model.explained import Completed
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gateway.model import Action, Decision, Head, Tail
+    from gateway.explaining.ports import Watchers
+    from gateway.model import Action, BindingRef, Decision, Head, Tail
     from services.domain.wire.model import Stop, StopReason, Usage
     from services.runtime.clock import Clock
 
@@ -20,7 +22,14 @@ _log = get_logger("gateway")
 class Course:
     """Collects what happens to an action; mutable, owned by its loop."""
 
-    def __init__(self, action: Action, clock: Clock, providers: Collection[str]) -> None:
+    def __init__(
+        self,
+        action: Action,
+        clock: Clock,
+        providers: Collection[str],
+        watchers: Watchers | None = None,
+    ) -> None:
+        self._watchers = watchers
         self._providers = providers
         self._action = action
         self._clock = clock
@@ -35,6 +44,12 @@ class Course:
         self._outcome = "failed"
         self._reason = ""
         self._ttft_s: float | None = None
+
+    def decided(self, decision: Decision) -> None:
+        """Take note of the decision."""
+        self.decision = decision
+        if self._watchers is not None:
+            self._watchers.decided(self._action, decision)
 
     def elapsed_s(self) -> float:
         """Return the seconds since the request began."""
@@ -78,12 +93,28 @@ class Course:
         """Take note of a client that is gone."""
         self._outcome = "client_gone"
 
+    def _tell(self, status: int, binding: BindingRef | None) -> None:
+        if self._watchers is None:
+            return
+        caller = self._action.caller
+        completed = Completed(
+            action_id=self._action.id,
+            installation_id=caller.installation_id,
+            session_key=caller.session_key,
+            http_status=status,
+            served=binding,
+            failure=self._reason,
+            attempt_count=self.attempts,
+        )
+        self._watchers.completed(self._action, completed)
+
     def close(self, status: int) -> None:
         """Write the line and the metrics."""
         action = self._action
         elapsed_s = self.elapsed_s()
         metrics.ACTION_SECONDS.observe(elapsed_s)
         binding = self.head.binding if self.head is not None else None
+        self._tell(status, binding)
         usage, decision = self._usage, self.decision
         if decision is not None:
             metrics.DECISIONS.labels(decision.path.value).inc()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gateway import identity
 from gateway.body import read_body, too_large
 from gateway.features import input_tokens_of
-from gateway.model import Action, ActionId, Caller, RouterKey, Scope
+from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of, turn_type_of
 from services.domain.wire.codecs import codec_for
@@ -18,6 +18,8 @@ from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aiohttp import web
 
     from gateway.ports import Keys
@@ -31,6 +33,19 @@ BODY_TIMEOUT_S = 120.0
 def new_action_id() -> ActionId:
     """Return an id that is unique for ever."""
     return ActionId(f"act_{secrets.token_hex(12)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request whose caller is known and whose body is read, not yet decoded."""
+
+    id: ActionId
+    surface: WireFamily
+    key: RouterKey
+    headers: Mapping[str, str]
+    body: bytes
+    started_monotonic_s: float
+    presented: tuple[Presented, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +79,20 @@ class Intake:
         """
         started_s = self.clock.monotonic_s()
         key, tokens = await self.authenticate(request, surface)
-        body = await self._body(request)
-        decoded = codec_for(surface).decode_request(body)
-        features = features_of(decoded, len(body))
-        headers = request.headers
+        body = await self.body(request)
+        return self.decoded(
+            Arrival(action_id, surface, key, request.headers, body, started_s, tokens.presented)
+        )
+
+    def decoded(self, arrival: Arrival) -> Action:
+        """Return the action that a request which is read asks for.
+
+        Raises:
+            WireError: the body cannot be read.
+        """
+        surface, key, headers = arrival.surface, arrival.key, arrival.headers
+        decoded = codec_for(surface).decode_request(arrival.body)
+        features = features_of(decoded, len(arrival.body))
         client = client_of(headers, surface)
         keys = session_keys_of(decoded, headers, client, key.id)
         caller = Caller(
@@ -77,24 +102,30 @@ class Intake:
             session_key=keys.thread if keys.is_session_named else b"",
             thread_key=keys.thread,
             client_request_id=identity.identifier(headers.get("x-request-id", "")),
-            presented=tokens.presented,
+            presented=arrival.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
             relayed_headers=identity.relayed_headers(headers),
             wants_long_context=identity.wants_long_context(headers, decoded.model),
         )
         return Action(
-            id=action_id,
+            id=arrival.id,
             surface=surface,
             caller=caller,
-            body=body,
+            body=arrival.body,
             request=decoded,
             features=features,
             input_tokens=input_tokens_of(decoded, features),
             turn_type=turn_type_of(decoded, features, client),
-            started_monotonic_s=started_s,
+            started_monotonic_s=arrival.started_monotonic_s,
         )
 
-    async def _body(self, request: web.BaseRequest) -> bytes:
+    async def body(self, request: web.BaseRequest) -> bytes:
+        """Return the body of a request, read once and decompressed.
+
+        Raises:
+            RouterError: it is too large.
+            WireError: it did not arrive in time, or cannot be decompressed.
+        """
         encoding = request.headers.get("content-encoding", "")
         declared = request.content_length
         if declared is not None and declared > self.max_body_bytes:

@@ -25,6 +25,8 @@ class GatewaySettings(Section):
 
     listen: str = "127.0.0.1:8080"
     """Address of the HTTP server. Port 0 takes a free one."""
+    rpc_listen: str = "127.0.0.1:50050"
+    """Address of RouterService (gRPC). Port 0 takes a free one; empty: it is not served."""
     ops_listen: str = "127.0.0.1:9090"
     """Address of `/livez`, `/readyz` and `/metrics`."""
     database: str = "sqlite:///~/.pointsman/pointsman.db"

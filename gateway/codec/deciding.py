@@ -208,11 +208,12 @@ def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
             upstream_id=binding.upstream_id,
             binding_index=binding.index,
         ),
-        price=_price(binding.price),
+        price=price_message(binding.price),
     )
 
 
-def _price(price: Price) -> binding_pb2.Price:
+def price_message(price: Price) -> binding_pb2.Price:
+    """Return a list price."""
     long = price.long_context
     return binding_pb2.Price(
         input_micro_usd_per_mtok=_micros(price.input_usd_per_mtok),

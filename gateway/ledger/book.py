@@ -9,7 +9,7 @@ there already changes nothing.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from gateway import metrics
 from gateway.ledger.entries import Noted, Opened, Replay, Settled, line_of
@@ -22,7 +22,7 @@ from services.domain.pricing import cost_at
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gateway.ledger.journal import Claimed, Journal, Segment
     from gateway.model import Action, BindingRef, Grant
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gateway.ports import LedgerStore
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
+
+Listener: TypeAlias = "Callable[[Sequence[LedgerRow]], None]"
 
 _log = get_logger("gateway")
 
@@ -55,8 +57,14 @@ class Book:
     """The ledger of this process."""
 
     def __init__(
-        self, store: LedgerStore, journal: Journal, catalog: Catalog, clock: Clock
+        self,
+        store: LedgerStore,
+        journal: Journal,
+        catalog: Catalog,
+        clock: Clock,
+        settled: Listener | None = None,
     ) -> None:
+        self._settled = settled
         self._store = store
         self._journal = journal
         self._catalog = catalog
@@ -129,6 +137,8 @@ class Book:
         opened_in.open_actions -= 1
         for row in rows:
             _count(row)
+        if self._settled is not None:
+            self._settled(rows)
         return next((bill for row in rows if (bill := _bill(row)) is not None), None)
 
     def _opening(

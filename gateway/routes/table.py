@@ -19,6 +19,7 @@ _LABELS = {
     "/v1/messages/count_tokens": "count_tokens",
     "/v1/chat/completions": "chat",
     "/v1/models": "models",
+    "/v1/route": "route",
     "/health": "health",
     "/readyz": "health",
     "/v1/version": "health",

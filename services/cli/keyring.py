@@ -8,10 +8,10 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gateway.build import open_key_store
 from gateway.keys import key_of, new_token
 from gateway.model import Denial, InstallationId, Scope
 from gateway.settings import GatewaySettings
+from gateway.stores import open_key_store
 from services.cli import output
 from services.runtime.clock import SystemClock
 from services.runtime.config import read_document

@@ -49,9 +49,9 @@ def ledger_verify(
 
 
 async def _audited(file: Path | None) -> Audit:
-    from gateway.build import open_ledger_store
     from gateway.ledger.verify import verify
     from gateway.settings import GatewaySettings
+    from gateway.stores import open_ledger_store
     from services.runtime.config import read_document
 
     store = open_ledger_store(read_document(file).section(GatewaySettings, "gateway"))

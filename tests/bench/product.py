@@ -68,6 +68,7 @@ CONFIGURATION = """
 [gateway]
 listen = "127.0.0.1:{gateway}"
 ops_listen = "127.0.0.1:{gateway_ops}"
+rpc_listen = ""
 lame_duck_seconds = 0
 database = "{gateway_database}"
 

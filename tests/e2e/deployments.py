@@ -152,6 +152,7 @@ async def sandboxed(home: Path) -> AsyncIterator[Deployment]:
     """Run everything in one process with nothing configured but free ports."""
     (home / "pointsman.toml").write_text(
         '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
+        'rpc_listen = "127.0.0.1:0"\n'
     )
     async with Deployment(home, (ALL,), {}) as running:
         yield running

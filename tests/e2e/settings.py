@@ -71,6 +71,7 @@ def configuration(
 [gateway]
 listen = "127.0.0.1:0"
 ops_listen = "127.0.0.1:0"
+rpc_listen = "127.0.0.1:0"
 database = "{databases[0]}"
 lame_duck_seconds = 0
 drain_seconds = 20

@@ -14,7 +14,9 @@ import structlog
 from services.cli.__main__ import run
 from tests.integration.cli.pointsman import Outcome, pointsman
 
-QUIET = '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
+QUIET = (
+    '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\nrpc_listen = "127.0.0.1:0"\n'
+)
 
 
 def configured(home: Path, text: str) -> Path:

@@ -107,6 +107,7 @@ def moved(databases: tuple[str, str], valkey_url: str) -> Mapping[str, str]:
         "POINTSMAN_CONFIG": str(CONFIG),
         "POINTSMAN_GATEWAY__DATABASE": databases[0],
         "POINTSMAN_GATEWAY__LISTEN": "127.0.0.1:0",
+        "POINTSMAN_GATEWAY__RPC_LISTEN": "127.0.0.1:0",
         "POINTSMAN_SERVICES__CREDENTIALS__DATABASE": databases[1],
         "POINTSMAN_SHARED__VALKEY_URL": valkey_url,
     }

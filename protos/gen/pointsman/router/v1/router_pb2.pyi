@@ -115,7 +115,7 @@ class WatchDecisionsResponse(_message.Message):
     def __init__(self, decided: _Optional[_Union[RouteDecision, _Mapping]] = ..., attempted: _Optional[_Union[AttemptNotice, _Mapping]] = ..., completed: _Optional[_Union[ActionResult, _Mapping]] = ..., missed_event_count: _Optional[int] = ...) -> None: ...
 
 class RouteDecision(_message.Message):
-    __slots__ = ("action_id", "decide_time", "turn_type", "requested_model", "binding", "plan", "rescue_model_ids", "reason", "path", "strategy", "score", "plan_action", "pin", "eligibility", "expected_cost_micro_usd", "requested_cost_micro_usd", "shadow", "versions", "verdict", "installation_id")
+    __slots__ = ("action_id", "decide_time", "turn_type", "requested_model", "binding", "plan", "rescue_model_ids", "reason", "path", "strategy", "score", "plan_action", "pin", "eligibility", "expected_cost_micro_usd", "requested_cost_micro_usd", "shadow", "versions", "verdict", "installation_id", "credential")
     ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     DECIDE_TIME_FIELD_NUMBER: _ClassVar[int]
     TURN_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -136,6 +136,7 @@ class RouteDecision(_message.Message):
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     INSTALLATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CREDENTIAL_FIELD_NUMBER: _ClassVar[int]
     action_id: str
     decide_time: _timestamp_pb2.Timestamp
     turn_type: _action_pb2.TurnType
@@ -156,7 +157,18 @@ class RouteDecision(_message.Message):
     versions: _binding_pb2.Versions
     verdict: _planner_pb2.Verdict
     installation_id: str
-    def __init__(self, action_id: _Optional[str] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_type: _Optional[_Union[_action_pb2.TurnType, str]] = ..., requested_model: _Optional[str] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., plan: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., rescue_model_ids: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ..., path: _Optional[_Union[DecisionPath, str]] = ..., strategy: _Optional[str] = ..., score: _Optional[_Union[_scorer_pb2.ScoreResponse, _Mapping]] = ..., plan_action: _Optional[_Union[_planner_pb2.PlanActionResponse, _Mapping]] = ..., pin: _Optional[_Union[_planner_pb2.Pin, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., expected_cost_micro_usd: _Optional[int] = ..., requested_cost_micro_usd: _Optional[int] = ..., shadow: _Optional[_Union[ShadowDecision, _Mapping]] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ..., verdict: _Optional[_Union[_planner_pb2.Verdict, str]] = ..., installation_id: _Optional[str] = ...) -> None: ...
+    credential: CredentialPreview
+    def __init__(self, action_id: _Optional[str] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_type: _Optional[_Union[_action_pb2.TurnType, str]] = ..., requested_model: _Optional[str] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., plan: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., rescue_model_ids: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ..., path: _Optional[_Union[DecisionPath, str]] = ..., strategy: _Optional[str] = ..., score: _Optional[_Union[_scorer_pb2.ScoreResponse, _Mapping]] = ..., plan_action: _Optional[_Union[_planner_pb2.PlanActionResponse, _Mapping]] = ..., pin: _Optional[_Union[_planner_pb2.Pin, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., expected_cost_micro_usd: _Optional[int] = ..., requested_cost_micro_usd: _Optional[int] = ..., shadow: _Optional[_Union[ShadowDecision, _Mapping]] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ..., verdict: _Optional[_Union[_planner_pb2.Verdict, str]] = ..., installation_id: _Optional[str] = ..., credential: _Optional[_Union[CredentialPreview, _Mapping]] = ...) -> None: ...
+
+class CredentialPreview(_message.Message):
+    __slots__ = ("fingerprint", "plan_index", "denial_reason")
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    PLAN_INDEX_FIELD_NUMBER: _ClassVar[int]
+    DENIAL_REASON_FIELD_NUMBER: _ClassVar[int]
+    fingerprint: str
+    plan_index: int
+    denial_reason: str
+    def __init__(self, fingerprint: _Optional[str] = ..., plan_index: _Optional[int] = ..., denial_reason: _Optional[str] = ...) -> None: ...
 
 class ShadowDecision(_message.Message):
     __slots__ = ("strategy", "binding", "reason", "expected_cost_micro_usd")

@@ -65,10 +65,10 @@ class RouterServiceServicer:
     """
 
     def Route(self, request, context):
-        """Decides one action and explains the decision. Makes no upstream call, selects no credential,
-        neither reads nor writes session, pin, cache or ledger, and debits nothing. Deadline: 5 s.
-        Idempotent; UNAVAILABLE may be retried. Without an answer a client uses the model that it would
-        have used anyway.
+        """Decides one action and explains the decision. Makes no upstream call, selects no credential (an
+        explanation names the one that would be), neither reads nor writes session, pin, cache or
+        ledger, and debits nothing. Deadline: 5 s. Idempotent; UNAVAILABLE may be retried. Without an
+        answer a client uses the model that it would have used anyway.
         Errors: those of ScorerService.Score; NOT_FOUND MODEL_NOT_FOUND (strategy `requested`);
         FAILED_PRECONDITION FORCED_MODEL_EXCLUDED, FORCED_MODEL_UNKNOWN; OUT_OF_RANGE
         CONTEXT_WINDOW_EXCEEDED; INVALID_ARGUMENT INVALID_REQUEST; RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE

@@ -39,10 +39,10 @@ class RouterServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RouterServiceAsyncStub: ...
     Route: _grpc.UnaryUnaryMultiCallable[_router_pb2.RouteRequest, _router_pb2.RouteResponse]
-    """Decides one action and explains the decision. Makes no upstream call, selects no credential,
-    neither reads nor writes session, pin, cache or ledger, and debits nothing. Deadline: 5 s.
-    Idempotent; UNAVAILABLE may be retried. Without an answer a client uses the model that it would
-    have used anyway.
+    """Decides one action and explains the decision. Makes no upstream call, selects no credential (an
+    explanation names the one that would be), neither reads nor writes session, pin, cache or
+    ledger, and debits nothing. Deadline: 5 s. Idempotent; UNAVAILABLE may be retried. Without an
+    answer a client uses the model that it would have used anyway.
     Errors: those of ScorerService.Score; NOT_FOUND MODEL_NOT_FOUND (strategy `requested`);
     FAILED_PRECONDITION FORCED_MODEL_EXCLUDED, FORCED_MODEL_UNKNOWN; OUT_OF_RANGE
     CONTEXT_WINDOW_EXCEEDED; INVALID_ARGUMENT INVALID_REQUEST; RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE
@@ -71,10 +71,10 @@ class RouterServiceAsyncStub(RouterServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Route: _aio.UnaryUnaryMultiCallable[_router_pb2.RouteRequest, _router_pb2.RouteResponse]  # type: ignore[assignment]
-    """Decides one action and explains the decision. Makes no upstream call, selects no credential,
-    neither reads nor writes session, pin, cache or ledger, and debits nothing. Deadline: 5 s.
-    Idempotent; UNAVAILABLE may be retried. Without an answer a client uses the model that it would
-    have used anyway.
+    """Decides one action and explains the decision. Makes no upstream call, selects no credential (an
+    explanation names the one that would be), neither reads nor writes session, pin, cache or
+    ledger, and debits nothing. Deadline: 5 s. Idempotent; UNAVAILABLE may be retried. Without an
+    answer a client uses the model that it would have used anyway.
     Errors: those of ScorerService.Score; NOT_FOUND MODEL_NOT_FOUND (strategy `requested`);
     FAILED_PRECONDITION FORCED_MODEL_EXCLUDED, FORCED_MODEL_UNKNOWN; OUT_OF_RANGE
     CONTEXT_WINDOW_EXCEEDED; INVALID_ARGUMENT INVALID_REQUEST; RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE
@@ -106,10 +106,10 @@ class RouterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _router_pb2.RouteRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_router_pb2.RouteResponse, _abc.Awaitable[_router_pb2.RouteResponse]]:
-        """Decides one action and explains the decision. Makes no upstream call, selects no credential,
-        neither reads nor writes session, pin, cache or ledger, and debits nothing. Deadline: 5 s.
-        Idempotent; UNAVAILABLE may be retried. Without an answer a client uses the model that it would
-        have used anyway.
+        """Decides one action and explains the decision. Makes no upstream call, selects no credential (an
+        explanation names the one that would be), neither reads nor writes session, pin, cache or
+        ledger, and debits nothing. Deadline: 5 s. Idempotent; UNAVAILABLE may be retried. Without an
+        answer a client uses the model that it would have used anyway.
         Errors: those of ScorerService.Score; NOT_FOUND MODEL_NOT_FOUND (strategy `requested`);
         FAILED_PRECONDITION FORCED_MODEL_EXCLUDED, FORCED_MODEL_UNKNOWN; OUT_OF_RANGE
         CONTEXT_WINDOW_EXCEEDED; INVALID_ARGUMENT INVALID_REQUEST; RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE

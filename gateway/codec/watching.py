@@ -1,0 +1,183 @@
+"""Messages of RouterService about models, attempts and results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, grant_pb2, usage_pb2
+from pointsman.router.v1 import router_pb2
+
+from gateway.codec.deciding import TIERS, price_message
+from gateway.codec.enums import (
+    AVAILABILITIES,
+    CAUSE_OF,
+    CREDENTIAL_KINDS,
+    FAILURE_OF,
+    LAYERS,
+    OUTCOME_OF,
+    OWNERS,
+    SOURCE_OF,
+)
+from gateway.codec.requests import binding_ref
+from gateway.eligibility import removal_of
+from gateway.model import Availability
+from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import CredentialKind, FailureClass, ModelTier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gateway.model import EligibilityRecord
+    from gateway.model.explained import Completed
+    from gateway.model.record import LedgerRow
+    from services.domain.catalog import Binding, Catalog, Model
+
+DEFAULT_PAGE = 100
+LARGEST_PAGE = 1_000
+_OUTCOMES = {outcome: number for number, outcome in OUTCOME_OF.items()}
+_CAUSES: Mapping[str, attempt_pb2.AttemptCause] = {
+    cause: getattr(attempt_pb2.AttemptCause, f"ATTEMPT_CAUSE_{cause.upper()}")
+    for cause in CAUSE_OF.values()
+}
+_FAILURES = {failure.value: number for number, failure in FAILURE_OF.items()}
+_SOURCES = {source: number for number, source in SOURCE_OF.items()}
+_KINDS: Mapping[str, attempt_pb2.AttemptKind] = {
+    kind.value: getattr(attempt_pb2.AttemptKind, f"ATTEMPT_KIND_{kind.name}")
+    for kind in AttemptKind
+}
+_FAILED = ("failed_no_usage", "failed_with_usage")
+
+
+def page_of(request: router_pb2.ListModelsRequest, catalog: Catalog) -> tuple[str, int]:
+    """Return the id after which a page begins, and its size.
+
+    Raises:
+        InvalidRequestError: the size is negative, or the token is not one of ours.
+    """
+    if request.page_size < 0:
+        raise InvalidRequestError.of("page_size", "must not be negative")
+    if request.page_token and request.page_token not in catalog.models:
+        raise InvalidRequestError.of("page_token", "use the token of an earlier answer")
+    return request.page_token, min(request.page_size or DEFAULT_PAGE, LARGEST_PAGE)
+
+
+def models_response(
+    page: Sequence[Model], next_token: str, record: EligibilityRecord, service_version: str
+) -> router_pb2.ListModelsResponse:
+    """Return a page of models, each with whether it can serve now."""
+    return router_pb2.ListModelsResponse(
+        models=[model_message(model, record) for model in page],
+        next_page_token=next_token,
+        versions=binding_pb2.Versions(
+            service_version=service_version,
+            catalog_version=record.catalog_version,
+            config_version=record.config_version,
+            eligibility_id=record.record_id,
+        ),
+    )
+
+
+def model_message(model: Model, record: EligibilityRecord) -> router_pb2.Model:
+    """Return one model; ``record`` says what may serve of it."""
+    facts = model.facts
+    removals = [removal_of(record, model.id, binding.provider) for binding in model.bindings]
+    is_servable = None in removals
+    removal = removals[0] if removals and not is_servable else None
+    needs = {
+        action_pb2.REQUIREMENT_IMAGES: facts.image_input,
+        action_pb2.REQUIREMENT_DOCUMENTS: facts.document_input,
+        action_pb2.REQUIREMENT_AUDIO: facts.audio_input,
+        action_pb2.REQUIREMENT_STRUCTURED_OUTPUT: facts.structured_output,
+    }
+    return router_pb2.Model(
+        model_id=model.id,
+        tier=TIERS.get(model.tier),
+        family=model.family,
+        context_window_token_count=max(b.context_window_tokens for b in model.bindings),
+        max_output_token_count=max(b.max_output_tokens or 0 for b in model.bindings),
+        reasoning_levels=facts.reasoning_levels,
+        capabilities=sorted(need for need, is_met in needs.items() if is_met),
+        bindings=[_model_binding(binding, record) for binding in model.bindings],
+        is_routable=is_servable and model.tier is not ModelTier.UNKNOWN,
+        layer=LAYERS[removal] if removal is not None else None,
+    )
+
+
+def attempt_notice(row: LedgerRow) -> router_pb2.AttemptNotice:
+    """Return what became of one attempt."""
+    return router_pb2.AttemptNotice(
+        action_id=row.action_id,
+        attempt=attempt_record(row),
+        installation_id=row.installation_id,
+    )
+
+
+def action_result(completed: Completed) -> router_pb2.ActionResult:
+    """Return what an action came to."""
+    row, served = completed.serving_row, completed.served
+    return router_pb2.ActionResult(
+        action_id=completed.action_id,
+        served=binding_ref(served) if served is not None else None,
+        http_status=completed.http_status,
+        attempt=attempt_record(row) if row is not None else None,
+        charged_micro_usd=completed.charged_micros,
+        saved_micro_usd=completed.saved_micros,
+        attempt_count=completed.attempt_count,
+        installation_id=completed.installation_id,
+        failure_class=_FAILURES.get(completed.failure),
+    )
+
+
+def attempt_record(row: LedgerRow) -> attempt_pb2.AttemptRecord:
+    """Return the record of an attempt from its row in the ledger."""
+    failed = AttemptOutcome.FAILED.value
+    outcome = AttemptOutcome(failed if row.outcome in _FAILED else row.outcome)
+    failure = row.failure if row.failure in set(FailureClass) else ""
+    return attempt_pb2.AttemptRecord(
+        attempt_number=row.attempt,
+        kind=_KINDS[row.kind],
+        binding=binding_pb2.BindingRef(model_id=row.model, provider=row.provider),
+        cause=_CAUSES.get(row.cause),
+        credential=grant_pb2.CredentialAttribution(
+            fingerprint=row.fingerprint,
+            kind=CREDENTIAL_KINDS[CredentialKind(row.credential_kind)]
+            if row.credential_kind
+            else None,
+            owner=OWNERS.get(row.credential_owner),
+            is_subscription_served=row.is_subscription_served,
+        ),
+        outcome=_OUTCOMES[outcome],
+        http_status=row.http_status,
+        usage=_usage(row) if row.source else None,
+        is_fast_tier=row.is_fast_tier,
+        failure_class=_FAILURES.get(failure),
+    )
+
+
+def _usage(row: LedgerRow) -> usage_pb2.Usage:
+    return usage_pb2.Usage(
+        fresh_input_token_count=row.fresh_input_tokens,
+        cache_read_token_count=row.cache_read_tokens,
+        cache_write_token_count=row.cache_write_tokens,
+        cache_write_one_hour_token_count=row.cache_write_1h_tokens,
+        output_token_count=row.output_tokens,
+        reasoning_token_count=row.reasoning_tokens,
+        source=_SOURCES[UsageSource(row.source)],
+    )
+
+
+def _model_binding(binding: Binding, record: EligibilityRecord) -> router_pb2.ModelBinding:
+    states = {state.provider: state.availability for state in record.enabled_providers}
+    availability = states.get(binding.provider, Availability.DISABLED)
+    return router_pb2.ModelBinding(
+        binding=binding_pb2.BindingRef(
+            model_id=binding.model_id,
+            provider=binding.provider,
+            upstream_id=binding.upstream_id,
+            binding_index=binding.index,
+        ),
+        price=price_message(binding.price),
+        context_window_token_count=binding.context_window_tokens,
+        availability=AVAILABILITIES[availability],
+    )

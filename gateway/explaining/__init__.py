@@ -1,0 +1,1 @@
+"""Decisions without consequences: decided as on live traffic, explained, and forgotten."""

@@ -1,0 +1,73 @@
+"""Decides an action and explains the decision; selects, sends, reads and writes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.explaining.assumed import assumed_memory
+from gateway.explaining.costs import expected_costs
+from gateway.labels import call_labels
+from gateway.model.explained import Explained
+from gateway.thread import address_of
+from services.domain.vocab import ModelTier
+from services.runtime import context as call_context
+
+if TYPE_CHECKING:
+    from gateway.explaining.ports import Previews, RehearsalOf
+    from gateway.model import Action
+    from gateway.model.explained import AssumedPin
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+
+class Explainer:
+    """Holds no state of any action."""
+
+    def __init__(
+        self,
+        rehearsal_of: RehearsalOf,
+        previews: Previews,
+        catalog: Catalog,
+        clock: Clock,
+        strategy: str,
+    ) -> None:
+        self._rehearsal_of = rehearsal_of
+        self._previews = previews
+        self._catalog = catalog
+        self._clock = clock
+        self._strategy = strategy
+
+    async def explain(
+        self, action: Action, pin: AssumedPin | None = None, *, wants_credential: bool = True
+    ) -> Explained:
+        """Return what would serve an action now, in a session pinned to ``pin``, and why.
+
+        Raises:
+            RouterError: the model is not known, nothing may serve, or nobody can say what should.
+        """
+        token = call_context.current.set(call_labels(action))
+        try:
+            return await self._explained(action, pin, wants_credential=wants_credential)
+        finally:
+            call_context.current.reset(token)
+
+    async def _explained(
+        self, action: Action, pin: AssumedPin | None, *, wants_credential: bool
+    ) -> Explained:
+        rehearsal = self._rehearsal_of(pin)
+        now_unix_s = self._clock.now_unix_s()
+        ground = await rehearsal.decider.ground(action)
+        address = address_of(action, ModelTier.UNKNOWN)
+        memory = assumed_memory(address, pin, self._strategy, now_unix_s)
+        decision = await rehearsal.decider.decide(ground, memory)
+        credential = await self._previews.preview(action, decision) if wants_credential else None
+        return Explained(
+            action=action,
+            decision=decision,
+            strategy=self._strategy,
+            decide_unix_s=now_unix_s,
+            costs=expected_costs(action, decision, self._catalog),
+            working=rehearsal.recorder.working,
+            pin=pin,
+            credential=credential,
+        )

@@ -1,0 +1,58 @@
+"""What explaining needs from outside, and who hears of decisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gateway.decider import Decider
+    from gateway.model import Action, Decision
+    from gateway.model.explained import AssumedPin, Completed, CredentialPreview, Working
+
+
+class Previews(Protocol):
+    """Says which credential would be chosen, without choosing one."""
+
+    async def preview(self, action: Action, decision: Decision) -> CredentialPreview | None:
+        """Return the credential for a decision; None: credentials did not answer."""
+        ...
+
+
+class Recorder(Protocol):
+    """Keeps what scorer and planner said of one action."""
+
+    @property
+    def working(self) -> Working:
+        """What was said so far."""
+        ...
+
+
+class Rehearsal(Protocol):
+    """A decider for one action, with what it leaves."""
+
+    @property
+    def decider(self) -> Decider:
+        """Decides the action."""
+        ...
+
+    @property
+    def recorder(self) -> Recorder:
+        """Keeps what scorer and planner said."""
+        ...
+
+
+class Watchers(Protocol):
+    """Hear what happens to actions; nothing waits for them."""
+
+    def decided(self, action: Action, decision: Decision) -> None:
+        """Hear of a decision."""
+        ...
+
+    def completed(self, action: Action, completed: Completed) -> None:
+        """Hear of the end of an action that was decided or refused."""
+        ...
+
+
+RehearsalOf: TypeAlias = "Callable[[AssumedPin | None], Rehearsal]"

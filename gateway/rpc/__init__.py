@@ -1,0 +1,1 @@
+"""RouterService on the gateway's own gRPC port."""

@@ -1,0 +1,129 @@
+"""What explains decisions and shows them as they happen, put together from its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Silent
+from gateway.decider import Decider
+from gateway.explaining.explainer import Explainer
+from gateway.explaining.listing import Listing
+from gateway.feed import Feed
+from gateway.model.decision import Strategy
+from gateway.records import Records
+from gateway.routes import route
+from gateway.routing import Routing
+from gateway.rpc.callers import Callers
+from gateway.rpc.server import RpcServer, router_bundle
+from gateway.rpc.servicer import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.eligibility import Policy
+    from gateway.explaining.ports import Previews, RehearsalOf
+    from gateway.model.explained import AssumedPin
+    from gateway.ports import Credentials
+    from gateway.requests import Intake
+    from gateway.routes.table import Routes
+    from gateway.settings import GatewaySettings, RoutingSettings
+    from services.domain.catalog import Catalog
+    from services.runtime.channel import Channel
+    from services.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What decisions are made from, on live traffic as in explanations."""
+
+    credentials: Credentials
+    policy: Policy
+    catalog: Catalog
+    clock: Clock
+
+
+class Showing:
+    """Explains decisions over HTTP and gRPC, and streams those that are made."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        settings: GatewaySettings,
+        strategy: Strategy,
+        rehearsal_of: RehearsalOf,
+        previews: Previews,
+    ) -> None:
+        self.feed = Feed(sources.catalog, sources.clock, strategy.value)
+        self._sources = sources
+        self._settings = settings
+        self._explainer = Explainer(
+            rehearsal_of, previews, sources.catalog, sources.clock, strategy.value
+        )
+
+    def routes(self, intake: Intake) -> Routes:
+        """Return the HTTP routes."""
+        return route.routes(intake, self._explainer)
+
+    def rpc_server(self, intake: Intake) -> RpcServer:
+        """Return RouterService on its port, not yet listening."""
+        sources, settings = self._sources, self._settings
+        policy, catalog = sources.policy, sources.catalog
+        parts = Parts(
+            intake=intake,
+            callers=Callers(intake.keys, settings.admin_token.get_secret_value()),
+            explainer=self._explainer,
+            listing=Listing(sources.credentials, Records(policy, catalog), catalog, sources.clock),
+            feed=self.feed,
+        )
+        versions = {"catalog_version": catalog.version, "config_version": policy.config_version}
+        return RpcServer(router_bundle(parts, versions), parts.gate, settings.rpc_listen)
+
+
+def showing_of(
+    sources: Sources,
+    settings: GatewaySettings,
+    routing: RoutingSettings,
+    peers: Mapping[str, Channel],
+) -> Showing:
+    """Return what explains and shows the decisions of a strategy."""
+    rehearsal_of = _scored if routing.strategy is Strategy.CLUSTER else _requested
+    return Showing(
+        sources,
+        settings,
+        routing.strategy,
+        rehearsal_of(sources, routing, peers),
+        PreviewClient(peers["credentials"]),
+    )
+
+
+def _requested(
+    sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+) -> RehearsalOf:
+    decider = Decider(sources.credentials, sources.policy, sources.catalog, sources.clock)
+    rehearsed = Rehearsed(decider, Silent())
+
+    def rehearsal_of(_: AssumedPin | None) -> Rehearsed:
+        return rehearsed
+
+    return rehearsal_of
+
+
+def _scored(
+    sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+) -> RehearsalOf:
+    catalog, clock = sources.catalog, sources.clock
+    strategy = routing.strategy.value
+
+    def rehearsal_of(pin: AssumedPin | None) -> Rehearsed:
+        recorder = Recording(peers["scorer"], peers["planner"], strategy, pin)
+        decider = Decider(
+            sources.credentials,
+            sources.policy,
+            catalog,
+            clock,
+            Routing(recorder, recorder, catalog, clock, routing.rules),
+        )
+        return Rehearsed(decider, recorder)
+
+    return rehearsal_of
