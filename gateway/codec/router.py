@@ -137,12 +137,14 @@ def route_decision(
             service_version=service_version,
             catalog_version=record.catalog_version,
             config_version=record.config_version,
-            artifact_version=decision.score.artifact_version if decision.score else "",
             eligibility_id=record.record_id,
         ),
         verdict=_verdict(decision),
         installation_id=action.caller.installation_id,
     )
+    if message.HasField("score"):
+        message.versions.artifact_version = message.score.versions.artifact_version
+        message.versions.artifact_digest = message.score.versions.artifact_digest
     if explained.working.plan:
         message.plan_action.MergeFromString(explained.working.plan)
         message.verdict = message.plan_action.verdict

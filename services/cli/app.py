@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from services.cli import ledgering, output, scoring, simulating
+from services.cli import explaining, ledgering, output, scoring, simulating
+from services.cli.demo import command
 
 app = typer.Typer(
     help="Pointsman: every action to the right model, warm, and through provider faults.",
@@ -25,6 +26,9 @@ app.add_typer(keys, name="keys")
 app.add_typer(simulating.simulate, name="simulate")
 app.add_typer(scoring.scorer, name="scorer")
 app.add_typer(ledgering.ledger, name="ledger")
+
+app.command()(explaining.route)
+app.command()(command.demo)
 
 ConfigFile = Annotated[
     Path | None,

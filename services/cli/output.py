@@ -24,17 +24,24 @@ def facts(values: Mapping[str, object], *, as_json: bool) -> None:
         print(f"{name}: {_plain(value)}")
 
 
-def rows(table: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+def rows(found: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
     """Print things of one kind; their keys are the columns."""
     if as_json:
-        as_json_text([dict(row) for row in table])
-    elif not table:
+        as_json_text([dict(row) for row in found])
+    elif not found:
         print("none")
     elif sys.stdout.isatty():
-        _rich(table)
+        _rich(found)
     else:
-        for row in table:
+        for row in found:
             print("\t".join(_plain(value) for value in row.values()))
+
+
+def table(found: Sequence[Mapping[str, object]]) -> None:
+    """Print things of one kind under the names of their facts, on a terminal or not."""
+    if found and not sys.stdout.isatty():
+        print("\t".join(found[0]))
+    rows(found, as_json=False)
 
 
 def _rich(table: Sequence[Mapping[str, object]]) -> None:

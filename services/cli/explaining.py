@@ -1,0 +1,122 @@
+"""Explains one decision of a running router: what would serve a request, and why."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from services.cli import output
+from services.cli.reaching import DEFAULT_SERVER, KEY_VARIABLE, checked_key
+from services.runtime.launch import StartError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Document = Mapping[str, object]
+
+MOST_EXCLUDED = 12
+"""Removed models that are listed; `--json` has all of them."""
+
+
+def route(
+    file: Annotated[str, typer.Argument(help="Body of a request as JSON; `-`: standard input.")],
+    server: Annotated[str, typer.Option(help="Address of the router.")] = DEFAULT_SERVER,
+    key: Annotated[
+        str, typer.Option(envvar=KEY_VARIABLE, show_default=False, help="A router key.")
+    ] = "",
+    surface: Annotated[
+        str, typer.Option(help="`anthropic` or `openai_chat`; empty: as the body looks.")
+    ] = "",
+    pin: Annotated[
+        str, typer.Option(help="MODEL@PROVIDER that the session is pinned to; empty: none.")
+    ] = "",
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain one decision: what would serve a request now, and why. Nothing is sent upstream."""
+    found = asyncio.run(_asked(_read(file), server, checked_key(key), surface, pin))
+    if json:
+        output.as_json_text(dict(found))
+    else:
+        show(found)
+
+
+async def _asked(body: bytes, server: str, key: str, surface: str, pin: str) -> Document:
+    from services.cli.asking import asking
+
+    query = urlencode({name: v for name, v in {"surface": surface, "pin": pin}.items() if v})
+    async with asking(server, key) as asker:
+        answered = await asker.post(f"/v1/route{'?' if query else ''}{query}", body)
+    return answered.document
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise StartError(f"{file}: {error.strerror}") from None
+
+
+def show(found: Document) -> None:
+    """Print an explanation for people."""
+    output.facts(_summary(found), as_json=False)
+    for title, name in (("candidates", "candidates"), ("filters", "filters")):
+        _table(title, [_plain(row) for row in _rows(found, name)])
+    excluded = _rows(found, "excluded")
+    _table("removed", excluded[:MOST_EXCLUDED])
+    if len(excluded) > MOST_EXCLUDED:
+        print(f"… and {len(excluded) - MOST_EXCLUDED} more (--json shows all)")
+    planner = found.get("planner")
+    if isinstance(planner, dict):
+        print("\nplanner")
+        output.facts(planner, as_json=False)
+
+
+def _summary(found: Document) -> Document:
+    credential = found.get("credential")
+    known = credential if isinstance(credential, dict) else {}
+    plan = " > ".join(f"{row.get('model')}@{row.get('provider')}" for row in _rows(found, "plan"))
+    return {
+        "serves": f"{found.get('model')} at {found.get('provider')}",
+        "reason": found.get("reason"),
+        "decided by": found.get("path"),
+        "verdict": found.get("verdict"),
+        "strategy": found.get("strategy"),
+        "turn type": found.get("turn_type"),
+        "requested": found.get("requested_model") or None,
+        "plan": plan,
+        "credential": known.get("fingerprint") or known.get("denial"),
+        "expected cost": usd(found.get("expected_cost_micros")),
+        "requested would cost": usd(found.get("requested_cost_micros")),
+    }
+
+
+def usd(micros: object) -> str | None:
+    """Return an amount of micro-USD in USD; None: it is not known."""
+    return f"${micros / 1_000_000:.6f}" if isinstance(micros, int) else None
+
+
+def _rows(found: Document, name: str) -> Sequence[Document]:
+    rows = found.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _plain(row: Document) -> Document:
+    return {
+        name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()
+    }
+
+
+def _table(title: str, rows: Sequence[Document]) -> None:
+    if not rows:
+        return
+    names = dict.fromkeys(name for row in rows for name in row)
+    print(f"\n{title}")
+    output.table([{name: row.get(name) for name in names} for row in rows])
