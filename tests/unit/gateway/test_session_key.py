@@ -187,9 +187,7 @@ def test_all_threads_of_a_session_share_the_conversation_key() -> None:
 def test_a_client_without_a_session_is_known_by_all_it_said_first() -> None:
     context = "<session_context>\nDirectory: {}\n</session_context>"
     first = chat_body([user(context.format("/a"), "hi")])
-    second = chat_body(
-        [user(context.format("/a"), "hi"), assistant("hello"), user("more")]
-    )
+    second = chat_body([user(context.format("/a"), "hi"), assistant("hello"), user("more")])
     elsewhere = chat_body([user(context.format("/b"), "hi")])
     assert keys(first) == keys(second)
     assert keys(first) != keys(elsewhere)

@@ -13,6 +13,9 @@ A = WireFamily.ANTHROPIC
 C = WireFamily.OPENAI_CHAT
 OPENCODE = "opencode/1.18.33 ai-sdk/4"
 
+ROOT_THREAD = "/root"
+"""What Codex calls the thread of the person."""
+
 
 @pytest.mark.spec("TRN-11")
 @pytest.mark.parametrize(
@@ -102,10 +105,10 @@ def test_codex_tells_sub_agents_and_compactions_in_its_metadata() -> None:
         headers = {"user-agent": "codex_exec/1", "x-codex-turn-metadata": json.dumps(members)}
         return client_of(headers, WireFamily.OPENAI_RESPONSES)
 
-    root = told(agent_name="/root", thread_source="user", request_kind="turn")
+    root = told(agent_name=ROOT_THREAD, thread_source="user", request_kind="turn")
     assert not root.is_sub_agent
     assert not root.is_compaction
-    assert told(agent_name="/root/reviewer").is_sub_agent
+    assert told(agent_name=f"{ROOT_THREAD}/reviewer").is_sub_agent
     assert told(thread_source="subagent").is_sub_agent
     assert told(request_kind="compaction").is_compaction
 
