@@ -75,7 +75,7 @@ class RpcServer:
         """Answer calls, those first that came since :meth:`start`."""
         self._gate.set()
         if self._server is not None:
-            _log.info("serving", service="router", listen=self._listen, port=self.port)
+            _log.info("router_serving", service="router", listen=self._listen, port=self.port)
 
     async def stop_serving(self) -> None:
         """Say that it is about to end; calls are still taken."""

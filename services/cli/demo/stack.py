@@ -75,6 +75,8 @@ output_usd_per_mtok = {output}
 cache_read_multiplier = 0.1
 cache_write_multiplier = 1.25
 """
+SERVING = ("serving", "router_serving")
+"""Log events that name the port of a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _note(line: bytes, ports: dict[str, int]) -> None:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError:
         return
-    if isinstance(fields, dict) and fields.get("event") == "serving":
+    if isinstance(fields, dict) and fields.get("event") in SERVING:
         ports[str(fields.get("service"))] = int(fields.get("port", 0))
 
 
