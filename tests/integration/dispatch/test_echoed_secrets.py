@@ -16,7 +16,7 @@ FAMILIES = pytest.mark.parametrize("family", [ANTHROPIC, CHAT])
 @FAMILIES
 async def test_an_error_that_echoes_the_key_is_shown_without_it(family: WireFamily) -> None:
     async with standing(family) as stand:
-        stand.credentials.keys["p1"] = (KEY,)
+        stand.credentials.keys["p1"] = [KEY]
         stand.providers["p1"][0].script(Fault(status=400, message=f"bad key {KEY}!"))
         answer = await stand.run(stand.order(family=family))
         fault = answer.unserved.fault
@@ -28,7 +28,7 @@ async def test_an_error_that_echoes_the_key_is_shown_without_it(family: WireFami
 @pytest.mark.parametrize("is_stream", [True, False])
 async def test_an_answer_that_echoes_the_key_is_passed_without_it(is_stream: bool) -> None:
     async with standing(ANTHROPIC) as stand:
-        stand.credentials.keys["p1"] = (KEY,)
+        stand.credentials.keys["p1"] = [KEY]
         stand.providers["p1"][0].script(Fault(text=f"you sent {KEY}."))
         answer = await stand.run(stand.order(is_stream=is_stream))
         assert KEY.encode() not in answer.chunks
@@ -38,7 +38,7 @@ async def test_an_answer_that_echoes_the_key_is_passed_without_it(is_stream: boo
 @pytest.mark.spec("CRD-152")
 async def test_an_error_event_after_output_is_passed_without_the_key() -> None:
     async with standing(ANTHROPIC) as stand:
-        stand.credentials.keys["p1"] = (KEY,)
+        stand.credentials.keys["p1"] = [KEY]
         stand.providers["p1"][0].script(Fault(error_after=4, message=f"bad key {KEY}!"))
         answer = await stand.run(stand.order())
         assert KEY.encode() not in answer.chunks

@@ -1,0 +1,148 @@
+"""Models, their bindings, prices and emitter facts as immutable values."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from services.domain.vocab import ModelTier, WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_CONTEXT_WINDOW_TOKENS = 128_000
+"""Context window of a model whose entry names none."""
+
+_DATE_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
+_CLIENT_TAG = re.compile(r"\[[^\[\]]*\]$")
+
+
+class CatalogError(Exception):
+    """A catalog document that cannot be used; the message names model, field and fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongContextPrice:
+    """Rates of a whole request once its prompt has more than ``above_tokens``."""
+
+    above_tokens: int
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+
+
+@dataclass(frozen=True, slots=True)
+class FastPrice:
+    """Rates of the fast tier; a read multiplier of None is that of the plain price."""
+
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+    cache_read_multiplier: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """List price of one binding in USD per million tokens; a multiplier of None is not known."""
+
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+    cache_read_multiplier: float | None = None
+    cache_write_multiplier: float | None = None
+    cache_write_1h_multiplier: float | None = None
+    long_context: LongContextPrice | None = None
+    fast: FastPrice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One model at one provider; ``index`` is its place among the model's bindings."""
+
+    model_id: str
+    provider: str
+    upstream_id: str
+    index: int
+    price: Price
+    context_window_tokens: int
+    max_output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a target accepts; encoders consult these and never the model's name."""
+
+    tool_use: str = "full"
+    agentic: str = "full"
+    image_input: bool = True
+    document_input: bool | None = None
+    audio_input: bool | None = None
+    structured_output: bool = True
+    reasoning: str = "none"
+    reasoning_levels: tuple[str, ...] = ()
+    reasoning_budget: bool = False
+    adaptive_thinking: bool = False
+    refused_parameters: frozenset[str] = frozenset()
+    think_tag_reasoning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One catalog entry."""
+
+    id: str
+    tier: ModelTier
+    context_window_tokens: int
+    max_output_tokens: int | None
+    facts: ModelFacts
+    bindings: tuple[Binding, ...]
+    fallbacks: tuple[str, ...] = ()
+    family: str = ""
+    source: str = ""
+    skill: float | None = None
+    """Overall skill on the scorer's scale, [0, 1]; None: that of its tier."""
+    scored_as: str = ""
+    """Measured model whose outcomes stand for its own; empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All models, by id, and the digest of the documents they came from."""
+
+    models: Mapping[str, Model]
+    version: str
+    _folded: Mapping[str, str] = field(repr=False)
+
+    def resolve(self, name: str) -> Model | None:
+        """Return the model a client's name means: exact, else without client tag and date suffix.
+
+        A trailing ``[1m]``-like tag and a trailing ``-YYYYMMDD`` or ``-YYYY-MM-DD`` are ignored;
+        letter case does not matter.
+        """
+        bare = strip_client_tag(name)
+        for candidate in (bare, _DATE_SUFFIX.sub("", bare)):
+            model_id = self._folded.get(candidate.casefold())
+            if model_id is not None:
+                return self.models[model_id]
+        return None
+
+    def nearest(self, name: str, limit: int = 3) -> tuple[str, ...]:
+        """Return up to ``limit`` ids that look like ``name``, for error messages."""
+
+        return tuple(difflib.get_close_matches(name, list(self.models), n=limit, cutoff=0.5))
+
+
+def strip_client_tag(name: str) -> str:
+    """Return a model name without blanks around it and without a tag such as ``[1m]``."""
+    return _CLIENT_TAG.sub("", name.strip())
+
+
+PROVIDER_FAMILIES: Mapping[str, WireFamily] = {
+    "anthropic": WireFamily.ANTHROPIC,
+    "openai": WireFamily.OPENAI_CHAT,
+    "google": WireFamily.GEMINI,
+    "openrouter": WireFamily.OPENAI_CHAT,
+    "fireworks": WireFamily.OPENAI_CHAT,
+    "together": WireFamily.OPENAI_CHAT,
+    "xai": WireFamily.OPENAI_CHAT,
+}
+"""Built-in provider names and the dialect each speaks."""

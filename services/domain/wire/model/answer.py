@@ -1,0 +1,72 @@
+"""A whole answer in no dialect, and what encoders of answers need from outside."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.domain.wire.model.blocks import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call; input = fresh + read + write. None: the upstream says nothing."""
+
+    fresh_input: int = 0
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_1h: int = 0
+    output: int = 0
+    reasoning: int = 0
+    server_tool_calls: int = 0
+
+
+class StopReason(enum.StrEnum):
+    """Why a model stopped."""
+
+    END_TURN = "end_turn"
+    STOP_SEQUENCE = "stop_sequence"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    CONTEXT_FULL = "context_full"
+    REFUSAL = "refusal"
+    PAUSE = "pause"
+    MALFORMED = "malformed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why and on what a model stopped."""
+
+    reason: StopReason
+    sequence: str | None = None
+    details: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole answer in no dialect. ``usage`` of None: none was reported."""
+
+    id: str
+    model: str
+    blocks: tuple[Block, ...]
+    stop: Stop
+    usage: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class RenderContext:
+    """What an encoder of answers needs from outside."""
+
+    model_id: str
+    """Routed catalog id, shown as ``model``."""
+    created_unix_s: int
+    new_id: Callable[[str], str]
+    """Returns a fresh id with the given prefix (``msg_``, ``chatcmpl-``, ``call_``)."""
+    estimated_input_tokens: int = 0
+    is_usage_wanted: bool = True
+    """Chat streams carry usage only when the client asked for it."""

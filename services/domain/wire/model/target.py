@@ -1,0 +1,57 @@
+"""Where a request goes, and what was changed to get it there."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.domain.catalog import ModelFacts
+    from services.domain.vocab import WireFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes: what an encoder must know of the binding, and nothing of its name."""
+
+    family: WireFamily
+    provider: str
+    model_id: str
+    upstream_id: str
+    facts: ModelFacts
+    max_output_tokens: int | None = None
+    is_vendor: bool = False
+    """The family's own vendor (``openai``, ``anthropic``), which takes its newest parameters."""
+    is_model_switched: bool = False
+    """Signed reasoning in the history belongs to another model."""
+    affinity_key: str = ""
+
+
+class TransformAction(enum.StrEnum):
+    """What an encoder did to a part of a request."""
+
+    DROPPED = "dropped"
+    PROJECTED = "projected"
+    INLINED = "inlined"
+    CLAMPED = "clamped"
+    FLATTENED = "flattened"
+    SYNTHESISED = "synthesised"
+    PRESERVED = "preserved"
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """One lossy step: a code, what was done, and where. Never text of the request."""
+
+    code: str
+    action: TransformAction
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRequest:
+    """An upstream body and what was changed to make it."""
+
+    body: bytes
+    transforms: tuple[Transform, ...] = ()
