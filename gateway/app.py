@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from gateway import metrics
+from gateway.connections import IDLE_CONNECTION_S, Connections
 from gateway.requests import new_action_id
 from gateway.routes.envelope import dialect_of, refusal, unknown_route, wrong_method
 from gateway.routes.table import label_of
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _log = get_logger("gateway")
 
-MAX_HEADER_BYTES = 32 * 1024
-"""Longest header: brought credentials have up to 16 KiB, some clients describe each turn."""
 _CLOSING_S = 2.0
 """Time for connections to close once nothing runs on them."""
 
@@ -30,8 +29,9 @@ _CLOSING_S = 2.0
 class HttpServer:
     """Serves a table of routes on one address."""
 
-    def __init__(self, table: RouteTable) -> None:
+    def __init__(self, table: RouteTable, *, idle_s: float = IDLE_CONNECTION_S) -> None:
         self._table = table
+        self._idle_s = idle_s
         self._runner: web.ServerRunner | None = None
         self._site: web.TCPSite | None = None
         self._in_flight = 0
@@ -46,15 +46,8 @@ class HttpServer:
         Raises:
             OSError: the address cannot be bound; the message names it.
         """
-        server = web.Server(
-            self._serve,
-            handler_cancellation=True,
-            access_log=None,
-            auto_decompress=False,  # bodies are decoded under a limit of our own
-            max_line_size=MAX_HEADER_BYTES,
-            max_field_size=MAX_HEADER_BYTES,
-        )
-        self._runner = web.ServerRunner(server, shutdown_timeout=_CLOSING_S)
+        connections = Connections(self._serve, idle_s=self._idle_s)
+        self._runner = web.ServerRunner(connections, shutdown_timeout=_CLOSING_S)
         await self._runner.setup()
         host, port = host_and_port(listen)
         site = web.TCPSite(self._runner, host, port, reuse_address=True)
