@@ -11,7 +11,7 @@ from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
-from gateway.deciding.refusals import refusal_of
+from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of
 from gateway.deciding.summaries import offer_of, summarizers
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import CacheState, Choice
@@ -135,6 +135,9 @@ class Routing:
                 raise _unavailable() from error
             return self._on_pin(case, pin, DecisionPath.DEGRADED, "scorer_unavailable_pin")
         except RouterError as refusal:
+            unjudged = self._unjudged(case, refusal)
+            if unjudged is not None:
+                return unjudged
             raise refusal_of(refusal, record, self._catalog) from None
         fresh = pinned.fresh_pick(
             score, pinned.unwanted_models(case.session, case.moment.now_unix_s)
@@ -150,6 +153,17 @@ class Routing:
         )
         decision = await self._pinning(case, scored, pin)
         return replace(decision, score=score, risks=score.risks)
+
+    def _unjudged(self, case: _Case, refusal: RouterError) -> Decision | None:
+        """Return the decision for the model that is asked for, where nothing else can serve.
+
+        A model without a tier is no candidate; it serves those who name it.
+        """
+        asked = self._catalog.resolve(case.ground.action.features.requested_model)
+        is_named = asked is not None and case.moment.may_serve(asked.id)
+        if asked is None or not is_named or refusal.reason not in NOTHING_ROUTABLE:
+            return None
+        return case.ground.decision(asked, DecisionPath.REQUESTED, "requested_unscored")
 
     async def _pinning(self, case: _Case, scored: Scored, pin: Choice | None) -> Decision:
         """Return what the session is pinned to from now on."""

@@ -75,7 +75,7 @@ class GatewaySettings(Section):
 class RoutingSettings(Section):
     """The table ``[routing]``: how a model is chosen, and what the operator takes away."""
 
-    strategy: Strategy = Strategy.REQUESTED
+    strategy: Strategy = Strategy.CLUSTER
     """Who chooses the model. `requested`: the client, by name; `cluster`: the scorer, and for a
     session the planner."""
     shadow: str = ""

@@ -37,12 +37,14 @@ def fixed_binding(pin: tuple[str, str], moment: Moment) -> BindingRef:
 def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
     """Return the cheapest model by input price that can take the action.
 
-    Models that use tools poorly are the last choice where tools are offered.
+    Models that use tools poorly are the last choice where tools are offered, and so are models
+    without a tier.
 
     Raises:
         RouterError: nothing may serve.
     """
-    able = [model for model in moment.catalog.models.values() if _is_candidate(model, moment)]
+    able = [model for model in moment.catalog.models.values() if moment.may_serve(model.id)]
+    able = [model for model in able if model.tier is not ModelTier.UNKNOWN] or able
     skilled = [model for model in able if model.facts.tool_use == "full"]
     pool = skilled if features.tool_count and skilled else able
     if not pool:
@@ -51,10 +53,6 @@ def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
         )
     model = min(pool, key=lambda each: (_input_price(each, moment), each.id))
     return binding_at(model, _provider(model, moment))
-
-
-def _is_candidate(model: Model, moment: Moment) -> bool:
-    return model.tier is not ModelTier.UNKNOWN and moment.may_serve(model.id)
 
 
 def _provider(model: Model, moment: Moment) -> str:

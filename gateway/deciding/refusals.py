@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from gateway.model import EligibilityRecord
     from services.domain.catalog import Catalog
 
-_GENERAL = frozenset({Reason.NO_ELIGIBLE_PROVIDER, Reason.NO_ROUTABLE_MODELS})
+NOTHING_ROUTABLE = frozenset({Reason.NO_ELIGIBLE_PROVIDER, Reason.NO_ROUTABLE_MODELS})
+"""Reasons by which the scorer says that no candidate is left."""
 
 
 def refusal_of(refusal: RouterError, record: EligibilityRecord, catalog: Catalog) -> RouterError:
@@ -22,7 +23,7 @@ def refusal_of(refusal: RouterError, record: EligibilityRecord, catalog: Catalog
     A conversation that fits no model that is otherwise there is too large; with no provider at all
     the fix is a credential.
     """
-    if refusal.reason not in _GENERAL:
+    if refusal.reason not in NOTHING_ROUTABLE:
         return refusal
     layers = {
         model_removal_of(record, model.id)

@@ -28,6 +28,7 @@ def configured(home: Path, upstream: FakeUpstream) -> None:
     (home / "pointsman.toml").write_text(
         '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
         'rpc_listen = "127.0.0.1:0"\n'
+        '[routing]\nstrategy = "requested"\n'
         '[catalog]\nextend = ["acme.toml"]\n'
         '[services.credentials]\nlisten = "127.0.0.1:0"\n'
         '[services.dispatch]\nlisten = "127.0.0.1:0"\n'

@@ -365,9 +365,11 @@ async def test_summaries_can_be_switched_off(tmp_path: Path) -> None:
     await routed.stack.aclose()
 
 
-async def test_what_the_scorer_refuses_is_told_with_its_fix(routed: Routed) -> None:
+async def test_where_no_candidate_is_left_a_model_serves_those_who_name_it(routed: Routed) -> None:
     routed.scorer.refusal = RouterError(Reason.NO_ELIGIBLE_PROVIDER, "no provider may serve")
-    status, _, _ = await routed.ask()
+    assert await routed.decision(model=SMALL) == "requested_unscored"
+    assert routed.dispatch.served == [SMALL]
+    status, _, _ = await routed.ask(model="whatever-1")
     assert status == 400
 
 
