@@ -98,6 +98,10 @@ _MODELS: Mapping[str, Model] = {
 }
 
 
+_PARTS: Mapping[object, str] = {"serving": "gateway", "router_serving": "router"}
+"""Events that tell a port."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
     """A router that runs."""

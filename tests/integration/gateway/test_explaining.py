@@ -1,0 +1,250 @@
+"""``POST /v1/route`` over real HTTP: a decision on a body, and nothing besides."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+
+from gateway.build import Deciding, Gateway
+from gateway.deciding.kinds import Rules
+from gateway.eligibility import Policy
+from gateway.model.decision import PlanAnswer, Strategy
+from gateway.model.explained import CredentialPreview
+from gateway.sessions.memory import Sessions
+from gateway.settings import GatewaySettings
+from gateway.showing import Showing, Sources
+from services.domain.catalog import Catalog, build_catalog
+from services.runtime.clock import SystemClock
+from tests.fakes.deciding import FakeHandover, FakePlanner, FakeScorer
+from tests.fakes.explaining import FakePreviews, requested, scored
+from tests.fakes.ledger import MemoryLedgerStore, book_in
+from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
+from tests.fakes.sessions import MemorySessionStore
+
+KEY = "rk_test_0123456789abcdefghij"
+BIG, SMALL = "big", "small"
+TOOL = {"name": "look", "input_schema": {"type": "object"}}
+BODY = {"model": BIG, "max_tokens": 1000, "messages": [{"role": "user", "content": "hello"}]}
+CHAT_BODY = {"model": BIG, "messages": [{"role": "user", "content": "hello"}]}
+
+
+def _row(name: str, tier: str, dollars: float) -> dict[str, object]:
+    price = {"input_usd_per_mtok": dollars, "output_usd_per_mtok": 5 * dollars}
+    bindings = [{"provider": provider, **price} for provider in ("acme", "globex")]
+    return {"id": name, "tier": tier, "context_window": 100_000, "bindings": bindings}
+
+
+def _catalog() -> Catalog:
+    orphan = {**_row("orphan", "low", 1.0), "bindings": []}
+    orphan["bindings"] = [
+        {"provider": "nowhere", "input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0}
+    ]
+    return build_catalog([{"models": [_row(BIG, "top", 5.0), _row(SMALL, "mid", 1.0), orphan]}])
+
+
+@dataclass
+class Explaining:
+    """A gateway that explains, and everything that it must leave alone."""
+
+    folder: Path
+    strategy: Strategy
+    catalog: Catalog = field(default_factory=_catalog)
+    credentials: FakeCredentials = field(default_factory=FakeCredentials)
+    dispatch: FakeDispatch = field(default_factory=FakeDispatch)
+    ledger: MemoryLedgerStore = field(default_factory=MemoryLedgerStore)
+    session_store: MemorySessionStore = field(default_factory=MemorySessionStore)
+    previews: FakePreviews = field(default_factory=FakePreviews)
+    planner: FakePlanner = field(default_factory=FakePlanner)
+    keys: MemoryKeyStore = field(default_factory=MemoryKeyStore)
+
+    async def start(self) -> None:
+        clock = SystemClock()
+        policy = Policy("cfg", ("acme",), known_providers=("acme", "globex"))
+        settings = GatewaySettings(
+            listen="127.0.0.1:0",
+            rpc_listen="127.0.0.1:0",
+            bootstrap_key=SecretStr(KEY),
+            max_body_bytes=64 * 1024,
+        )
+        self.scorer = FakeScorer(self.catalog, [SMALL], {BIG: 0.02, SMALL: 0.2})
+        rules = Rules(strategy=self.strategy)
+        sources = Sources(self.credentials, policy, self.catalog, clock)
+        is_scored = self.strategy is Strategy.CLUSTER
+        rehearsal_of = (
+            scored(sources, self.scorer, self.planner, rules) if is_scored else requested(sources)
+        )
+        deciding = Deciding(
+            self.scorer,
+            self.planner,
+            FakeHandover(),
+            self.session_store,
+            Sessions(self.session_store, clock, is_shared=True),
+            rules,
+        )
+        self.gateway = Gateway(
+            settings,
+            policy,
+            self.catalog,
+            clock,
+            store=self.keys,
+            ledger=book_in(self.folder, self.catalog, self.ledger),
+            credentials=self.credentials,
+            dispatch=self.dispatch,
+            deciding=deciding if is_scored else None,
+            showing=Showing(sources, settings, self.strategy, rehearsal_of, self.previews),
+        )
+        await self.gateway.start()
+        self.http = aiohttp.ClientSession(
+            f"http://127.0.0.1:{self.gateway.port}", headers={"x-router-key": KEY}
+        )
+
+    async def aclose(self) -> None:
+        await self.http.close()
+        await self.gateway.aclose()
+
+    async def explain(
+        self, body: object, query: str = "", headers: Mapping[str, str] | None = None
+    ) -> dict[str, object]:
+        async with self.http.post(f"/v1/route{query}", json=body, headers=headers) as answer:
+            assert answer.status == 200, await answer.text()
+            found = await answer.json()
+        assert isinstance(found, dict)
+        return found
+
+    def assert_nothing_happened(self) -> None:
+        assert self.dispatch.orders == []
+        assert self.credentials.selections == []
+        assert self.session_store.loads == self.session_store.saves == 0
+        assert self.ledger.stored == {}
+
+
+@pytest.fixture(params=list(Strategy), ids=str)
+async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Explaining]:
+    assert isinstance(request.param, Strategy)
+    one = Explaining(tmp_path / "ledger", request.param)
+    await one.start()
+    yield one
+    await one.aclose()
+
+
+@pytest.fixture
+async def scoring(tmp_path: Path) -> AsyncIterator[Explaining]:
+    one = Explaining(tmp_path / "ledger", Strategy.CLUSTER)
+    await one.start()
+    yield one
+    await one.aclose()
+
+
+@pytest.mark.spec("SCO-54", "XLT-17")
+async def test_a_body_is_decided_and_nothing_is_sent_selected_or_remembered(
+    running: Explaining,
+) -> None:
+    found = await running.explain(BODY, headers={"x-session-id": "one"})
+    await running.explain(BODY, headers={"x-session-id": "one"})
+    expected = (BIG, "requested") if running.strategy is Strategy.REQUESTED else (SMALL, "scored")
+    assert (found["model"], found["path"]) == expected
+    assert found["provider"] == "acme"
+    assert found["strategy"] == running.strategy.value
+    assert found["plan"] == [
+        {"model": expected[0], "provider": "acme"},
+        {"model": expected[0], "provider": "globex"},
+    ]
+    running.assert_nothing_happened()
+
+
+@pytest.mark.spec("POL-44")
+async def test_what_was_removed_is_told_with_its_first_layer(running: Explaining) -> None:
+    found = await running.explain(BODY)
+    assert found["excluded"] == [{"model": "orphan", "layer": "no_credential"}]
+
+
+async def test_candidates_are_told_with_risk_and_evidence(scoring: Explaining) -> None:
+    found = await scoring.explain(BODY)
+    candidates = found["candidates"]
+    assert isinstance(candidates, list)
+    assert [(each["model"], each["risk"]) for each in candidates[:2]] == [(SMALL, 0.2), (BIG, 0.02)]
+
+
+async def test_the_credential_that_would_serve_is_named_by_its_fingerprint(
+    running: Explaining,
+) -> None:
+    found = await running.explain(BODY)
+    named = {"fingerprint": "abcd1234", "provider": "acme", "denial": None}
+    assert found["credential"] == named
+    running.previews.answer = CredentialPreview(denial="ALL_CREDENTIALS_COOLING")
+    found = await running.explain(BODY)
+    cooling = {"fingerprint": None, "provider": None, "denial": "ALL_CREDENTIALS_COOLING"}
+    assert found["credential"] == cooling
+    running.previews.answer = None
+    assert (await running.explain(BODY))["credential"] is None
+
+
+async def test_a_pin_that_is_assumed_takes_part(scoring: Explaining) -> None:
+    scoring.planner.answer = PlanAnswer(is_switch=False, label="value_negative")
+    found = await scoring.explain(BODY, f"?pin={BIG}@globex")
+    assert (found["model"], found["provider"]) == (BIG, "globex")
+    assert (found["path"], found["verdict"]) == ("stay", "stay")
+    assert found["pin"] == {"model": BIG, "provider": "globex", "cache": "warm"}
+    scoring.planner.answer = PlanAnswer(is_switch=True, label="value_positive")
+    found = await scoring.explain(BODY, f"?pin={BIG}@globex")
+    assert (found["model"], found["verdict"]) == (SMALL, "switch")
+    assert found["reason"] == "switch_value_positive"
+    scoring.assert_nothing_happened()
+
+
+@pytest.mark.parametrize("query", ["", "?surface=openai_chat"])
+async def test_a_chat_body_is_read_as_chat(running: Explaining, query: str) -> None:
+    found = await running.explain(CHAT_BODY, query)
+    assert found["requested_model"] == BIG
+
+
+async def test_the_kind_of_action_is_that_of_live_traffic(running: Explaining) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "42"}
+    use = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    messages = [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+    found = await running.explain({**BODY, "tools": [TOOL], "messages": messages})
+    assert found["turn_type"] == "tool_result"
+
+
+@pytest.mark.spec("SCO-54")
+@pytest.mark.parametrize(
+    ("body", "query", "status"),
+    [
+        (b"nonsense", "", 400),
+        (b"[]", "", 400),
+        (b'{"model": "big", "max_tokens": 5, "messages": []}', "?surface=gemini", 400),
+        (b'{"model": "big", "max_tokens": 5, "messages": []}', "?pin=big", 400),
+        (b'{"model": "big", "x": "' + b"x" * 70_000 + b'"}', "", 413),
+    ],
+)
+async def test_what_cannot_be_read_is_refused_as_on_live_traffic(
+    running: Explaining, body: bytes, query: str, status: int
+) -> None:
+    async with running.http.post(f"/v1/route{query}", data=body) as answer:
+        assert answer.status == status
+        assert (await answer.json())["error"]["message"]
+    running.assert_nothing_happened()
+
+
+async def test_without_a_key_nothing_is_explained(running: Explaining) -> None:
+    headers = {"x-router-key": "rk_somebody_elses_key_0000"}
+    async with running.http.post("/v1/route", json=BODY, headers=headers) as answer:
+        assert answer.status == 401
+
+
+async def test_a_model_that_is_not_there_is_404_where_the_client_chooses(tmp_path: Path) -> None:
+    one = Explaining(tmp_path / "ledger", Strategy.REQUESTED)
+    await one.start()
+    async with one.http.post("/v1/route", json={**BODY, "model": "bigg"}) as answer:
+        assert answer.status == 404
+        assert "did you mean big" in (await answer.json())["error"]["message"]
+    await one.aclose()

@@ -1,0 +1,91 @@
+"""The feed of decisions: bounded, lossy with a count, each reader its own installation."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gateway.feed import MOST_WAITING, Feed, Interest
+from gateway.model.explained import Completed, Explained
+from gateway.model.record import LedgerRow
+from tests.fakes.clock import FakeClock
+from tests.unit.gateway.happenings import CATALOG, a_decision, a_result, an_action, ledger_rows
+
+
+def _feed() -> Feed:
+    return Feed(CATALOG, FakeClock(), "cluster")
+
+
+async def test_a_reader_hears_of_decision_attempts_and_result_in_order() -> None:
+    feed, action = _feed(), an_action()
+    with feed.reading(Interest(wants_attempts=True)) as reader:
+        feed.decided(action, a_decision(action))
+        feed.settled(ledger_rows(action))
+        feed.completed(action, a_result(action))
+        heard = [(await reader.read()).event for _ in range(4)]
+    assert [type(event) for event in heard] == [Explained, LedgerRow, LedgerRow, Completed]
+    result = heard[-1]
+    assert isinstance(result, Completed)
+    assert result.charged_micros == 1_000
+    assert result.saved_micros == 9_000
+
+
+async def test_attempts_are_told_only_to_those_who_want_them() -> None:
+    feed, action = _feed(), an_action()
+    with feed.reading(Interest()) as reader:
+        feed.decided(action, a_decision(action))
+        feed.settled(ledger_rows(action))
+        feed.completed(action, a_result(action))
+        heard = [(await reader.read()).event for _ in range(2)]
+    assert [type(event) for event in heard] == [Explained, Completed]
+
+
+@pytest.mark.parametrize(
+    "interest",
+    [
+        Interest(installation_id="inst-1"),
+        Interest(session_key=b"s" * 16),
+        Interest(action_id="act_1"),
+    ],
+)
+async def test_a_reader_hears_of_what_it_follows_alone(interest: Interest) -> None:
+    feed = _feed()
+    mine, other = an_action(1), an_action(2, "inst-2", b"t" * 16)
+    with feed.reading(interest) as reader:
+        for action in (other, mine):
+            feed.decided(action, a_decision(action))
+            feed.completed(action, a_result(action))
+        heard = [(await reader.read()).event for _ in range(2)]
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await reader.read()
+    assert isinstance(heard[0], Explained)
+    assert heard[0].action is mine
+
+
+async def test_a_slow_reader_misses_events_and_is_told_how_many() -> None:
+    feed, action = _feed(), an_action()
+    decided = a_decision(action)
+    with feed.reading(Interest()) as reader:
+        for _ in range(MOST_WAITING + 7):
+            feed.decided(action, decided)
+        kept = [await reader.read() for _ in range(MOST_WAITING)]
+        assert {each.missed_count for each in kept} == {0}
+        feed.decided(action, decided)
+        assert (await reader.read()).missed_count == 7
+        feed.decided(action, decided)
+        assert (await reader.read()).missed_count == 0
+
+
+async def test_without_readers_nothing_is_kept() -> None:
+    feed, action = _feed(), an_action()
+    feed.decided(action, a_decision(action))
+    feed.settled(ledger_rows(action))
+    with feed.reading(Interest(wants_attempts=True)) as reader:
+        feed.completed(action, a_result(action))
+        event = (await reader.read()).event
+    assert isinstance(event, Completed)
+    assert event.rows == ()
+    assert event.charged_micros is None
+    assert event.saved_micros is None
