@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.deciding.pinned import fresh_pick, pin_cache, reanchored, unwanted_models, usable_pin
+from gateway.sessions.model import TTL_S, CacheState, Strike
+from gateway.sessions.strikes import strike_model
+from gateway.sessions.usage import record_use
+from tests.unit.gateway.deciding.made import moment, record, score
+from tests.unit.gateway.sessions.made import NOW, choice, pinned, use
+
+PINNED = pinned()
+SERVED = record_use(PINNED, use(), "cluster")
+
+
+def test_a_live_pin_whose_model_may_serve_is_used() -> None:
+    assert usable_pin(PINNED, moment()) == choice()
+    assert usable_pin(PINNED, moment(now_unix_s=NOW + TTL_S)) is None
+
+
+@pytest.mark.spec("TRN-52")
+def test_a_pin_is_passed_over_when_nothing_may_serve_its_model() -> None:
+    excluded = record(excluded_models=frozenset({"large"}))
+    assert usable_pin(PINNED, moment(excluded)) is None
+    assert usable_pin(pinned(made=choice("gone")), moment()) is None
+    elsewhere = record("p1")
+    assert usable_pin(PINNED, moment(elsewhere)) == choice()
+
+
+@pytest.mark.spec("TRN-52", "TRN-53")
+def test_a_pin_is_passed_over_after_an_answer_that_hit_its_limit() -> None:
+    limited = record_use(PINNED, use(is_output_limited=True), "cluster")
+    assert usable_pin(limited, moment()) is None
+    assert unwanted_models(limited, NOW) == {"large"}
+
+
+@pytest.mark.spec("TRN-52")
+def test_a_pin_is_passed_over_while_its_model_is_struck() -> None:
+    struck = strike_model(PINNED, Strike("large", "stalled", NOW + 45), NOW)
+    assert usable_pin(struck, moment()) is None
+    assert usable_pin(struck, moment(now_unix_s=NOW + 45)) == choice()
+
+
+def test_unwanted_models_are_picked_only_where_there_is_nothing_else() -> None:
+    found = score("large", "middle")
+    assert fresh_pick(found, frozenset({"large"})).binding.model_id == "middle"
+    assert fresh_pick(found, frozenset({"large", "middle"})).binding.model_id == "large"
+
+
+@pytest.mark.spec("TRN-57")
+def test_an_expired_pin_is_kept_over_a_fresh_pick_of_a_lower_tier() -> None:
+    later = moment(now_unix_s=NOW + 2 * TTL_S)
+    fresh = score("middle").candidates[0]
+    assert reanchored(SERVED, fresh, later, is_history_trimmed=False) == choice()
+    assert reanchored(SERVED, fresh, later, is_history_trimmed=True) is None
+    assert reanchored(SERVED, fresh, moment(), is_history_trimmed=False) is None
+    gone = pinned(made=choice("gone"))
+    assert reanchored(gone, fresh, later, is_history_trimmed=False) is None
+
+
+@pytest.mark.spec("PLN-12")
+def test_a_warm_pin_is_cold_once_its_credential_would_be_passed_over() -> None:
+    assert pin_cache(SERVED, choice(), (), NOW) is CacheState.WARM
+    assert pin_cache(SERVED, choice(), ("other",), NOW) is CacheState.WARM
+    assert pin_cache(SERVED, choice(), ("f1",), NOW) is CacheState.COLD
+    cut = replace(SERVED, history_epoch=1)
+    assert pin_cache(cut, choice(), ("f1",), NOW) is CacheState.BROKEN
