@@ -148,12 +148,16 @@ async def embedded(
 
 
 @contextlib.asynccontextmanager
-async def sandboxed(home: Path) -> AsyncIterator[Deployment]:
-    """Run everything in one process with nothing configured but free ports."""
+async def sandboxed(home: Path, tables: str = "", models: str = "") -> AsyncIterator[Deployment]:
+    """Run everything in one process with nothing configured but free ports.
+
+    `tables` are more tables of the configuration, `models` what the catalog has besides.
+    """
     (home / "pointsman.toml").write_text(
         '[gateway]\nlisten = "127.0.0.1:0"\nops_listen = "127.0.0.1:0"\n'
-        'rpc_listen = "127.0.0.1:0"\n'
+        f'rpc_listen = "127.0.0.1:0"\n[catalog]\nextend = ["catalog.toml"]\n{tables}'
     )
+    (home / "catalog.toml").write_text(models)
     async with Deployment(home, (ALL,), {}) as running:
         yield running
 
