@@ -120,10 +120,13 @@ def _segment(part: Json) -> Segment:
 
 
 def _unmarked(value: object) -> object:
-    # Breakpoints move from request to request; what is cached does not change by that.
+    # Breakpoints move from request to request, and a text that stands alone is written as such
+    # where it carries none; what is cached does not change by that.
     match value:
         case dict():
             return {key: _unmarked(child) for key, child in value.items() if key != CACHE_MARK}
+        case [{"type": "text", "text": str(words), **more}] if more.keys() <= {CACHE_MARK}:
+            return words
         case list():
             return [_unmarked(child) for child in value]
     return value

@@ -179,6 +179,14 @@ def test_a_moved_breakpoint_leaves_the_prefix_as_it_is() -> None:
     assert (first.is_breakpoint, second.is_breakpoint) == (False, True)
 
 
+def test_a_text_counts_the_same_alone_and_as_the_only_block() -> None:
+    alone: dict[str, object] = {"role": "user", "content": "a"}
+    block = {"type": "text", "text": "a", CACHE_MARK: {"type": "ephemeral"}}
+    as_block = read_messages({"messages": [{**alone, "content": [block]}]}).segments[0]
+    assert as_block.is_breakpoint
+    assert as_block.content == read_messages({"messages": [alone]}).segments[0].content
+
+
 @given(st.lists(st.text(min_size=1), min_size=1), st.booleans())
 def test_every_token_is_counted_once(texts: list[str], is_automatic: bool) -> None:
     cache = PromptCache()
