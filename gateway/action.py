@@ -114,9 +114,10 @@ class Actions:
         """
         decider, summaries = self._stages.decider, self._stages.summaries
         ground = await decider.ground(action)
-        memory = await thread.recall()
+        is_led = decider.is_session_led(action)
+        memory = await thread.recall(is_led=is_led)
         kept = None
-        if decider.is_session_led(action):
+        if is_led:
             reused = await summaries.reused(ground, memory, self._left_s(course))
             ground, kept = self._on(ground, reused.action), reused.stored
         decision = await decider.decide(ground, memory)

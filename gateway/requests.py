@@ -101,6 +101,7 @@ class Intake:
             client_app=client.app,
             session_key=keys.thread if keys.is_session_named else b"",
             thread_key=keys.thread,
+            conversation_key=keys.conversation,
             client_request_id=identity.identifier(headers.get("x-request-id", "")),
             presented=arrival.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),

@@ -12,8 +12,9 @@ from gateway.sessions.history import is_trimmed, keep_summary, observe_history
 from gateway.sessions.model import Address, BindingUse, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
+from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
-from services.domain.vocab import ModelTier, WireFamily
+from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 class Thread(Protocol):
     """What the loop of an action does with a session."""
 
-    async def recall(self) -> Memory:
-        """Return what is remembered."""
+    async def recall(self, *, is_led: bool) -> Memory:
+        """Return what is remembered. ``is_led``: the session has a say in what serves."""
         ...
 
     def decided(self, decision: Decision, summary: bytes | None) -> None:
@@ -51,7 +52,7 @@ class Forgetful:
     def __init__(self, action: Action) -> None:
         self._address = address_of(action, ModelTier.UNKNOWN)
 
-    async def recall(self) -> Memory:
+    async def recall(self, *, is_led: bool) -> Memory:
         """Return an empty session."""
         return Memory(Session(self._address))
 
@@ -84,9 +85,17 @@ class SessionThread:
         self._is_remembered = False
         self._is_served = False
 
-    async def recall(self) -> Memory:
-        """Return what is remembered, this action's history counted in."""
+    async def recall(self, *, is_led: bool) -> Memory:
+        """Return what is remembered, this action's history counted in.
+
+        A thread that is new, and led, may go on with what the client's last one learned.
+        """
         found = await self._sessions.recall(self._address)
+        is_new = found.is_known and found.session.history is None
+        is_own = self._action.turn_type is not TurnType.SUB_AGENT_DISPATCH
+        if is_led and is_new and is_own:
+            conversation = self._action.caller.conversation_key
+            found = await recall_thread(self._sessions, self._address, conversation, *self._history)
         self._basis_epoch = found.session.pin_epoch
         return Memory(
             session=observe_history(found.session, *self._history),

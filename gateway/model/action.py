@@ -93,6 +93,8 @@ class Caller:
     """Names the thread to other services; empty where the client names no session."""
     thread_key: bytes = b""
     """Names the thread here: its session is kept under it."""
+    conversation_key: bytes = b""
+    """Names all threads of the client's session; the thread where it names none."""
     client_request_id: str = ""
     presented: tuple[Presented, ...] = ()
     forced_model: str = ""

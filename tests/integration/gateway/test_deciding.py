@@ -401,6 +401,23 @@ async def test_the_session_knows_of_an_answer_before_its_last_frame_goes_out(
         await answer.read()
 
 
+@pytest.mark.spec("TRN-46")
+async def test_a_client_that_cuts_its_own_history_keeps_what_its_session_learned(
+    routed: Routed,
+) -> None:
+    session = {"x-claude-code-session-id": "5f0c7a4e-0000-4000-8000-00000000000a"}
+    routed.scorer.picks = [BIG, SMALL]
+    routed.planner.answer = PlanAnswer(is_switch=True, label="value_positive")
+    await routed.ask(_turns(8), session)
+    await routed.ask(_turns(9), session)
+    assert routed.dispatch.served == [BIG, SMALL]
+    rewritten: list[dict[str, object]] = [
+        {"role": "user", "content": "What was done so far, in short. Go on."}
+    ]
+    await routed.ask(rewritten, session)
+    assert routed.dispatch.orders[-1].plan.is_model_switched
+
+
 async def test_fifty_actions_of_one_session_at_once_lose_nothing(routed: Routed) -> None:
     await asyncio.gather(*(routed.ask() for _ in range(50)))
     await routed.stack.gateway.aclose()
