@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from tests.bench import peers, product, profile, targets
+from tests.bench import peers, product, profile, stages, targets
 from tests.bench.book import Book
 from tests.bench.machine import BenchError, Machine
 from tests.bench.rounds import Plan, full_cases, measure, quick_cases, warm
@@ -28,12 +28,14 @@ STARTERS: Mapping[str, targets.Starter] = {
     "hop": targets.hop,
     "embedded": product.embedded,
     "apart": product.apart,
+    "embedded-deciding": product.embedded_deciding,
+    "apart-deciding": product.apart_deciding,
     "litellm": peers.litellm,
     "portkey": peers.portkey,
 }
 ALWAYS = ("direct", "proxy")
 """What every figure is compared with."""
-QUICK = (*ALWAYS, "embedded")
+QUICK = (*ALWAYS, "embedded", "embedded-deciding")
 MOST_SECONDS = 30.0
 MOST_ROUNDS = 10
 
@@ -91,16 +93,18 @@ def _run(names: tuple[str, ...], plan: Plan) -> tuple[tuple[Sheet, ...], list[Me
         running = [stack.enter_context(STARTERS[name](machine, port)) for name in names]
         warm(machine, running, plan)
         measured = list(_watched(machine, running, plan))
-    return sheets(Book(measured), running, plan.cases), measured
+        found = stages.measure(machine, running, plan.seconds)
+    return sheets(Book(measured), running, plan.cases, found), measured
 
 
 def _watched(machine: Machine, running: list[Target], plan: Plan) -> Iterator[Measurement]:
-    each = sum(case.route in target.entrances for case in plan.cases for target in running)
+    each = sum(target.takes(case) for case in plan.cases for target in running)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("loads", total=each * plan.rounds)
         for measurement in measure(machine, running, plan):
             case = measurement.case
-            label = f"{measurement.target} {case.shape} {case.route} c={case.clients}"
+            what = f"{case.shape} {case.mode} {case.route} c={case.clients}"
+            label = f"{measurement.target} {what}"
             progress.update(task, advance=1, description=label)
             yield measurement
 

@@ -7,17 +7,20 @@ process of its own so that its CPU is never that of the server under test.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import resource
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import orjson
 import uvloop
 from pydantic import TypeAdapter
 
+from tests.bench.deciding import CLIENT, TURN
 from tests.bench.reading import AnswerReader
 from tests.bench.shapes import LoadFigures, LoadOrder
 from tests.bench.stats import summary
@@ -28,6 +31,7 @@ STAMP_BYTES = 48
 TERMINAL_BYTES = 1024
 ANSWER_SECONDS = 30.0
 OK = 200
+CLIENT_MARK, TURN_MARK = CLIENT.encode(), TURN.encode()
 
 
 @dataclass(slots=True)
@@ -43,9 +47,9 @@ class Record:
 class Client(asyncio.Protocol):
     """One connection that asks the same question again and again."""
 
-    def __init__(self, question: bytes, terminal: bytes, record: Record) -> None:
-        self._question = question
-        self._terminal = terminal
+    def __init__(self, order: LoadOrder, record: Record) -> None:
+        self._terminal = order.terminal.encode()
+        self._expected = order.expected.encode()
         self._record = record
         self._transport: asyncio.Transport | None = None
         self._reader = AnswerReader()
@@ -69,14 +73,14 @@ class Client(asyncio.Protocol):
         self._reader.end()
         self._settle()
 
-    async def ask(self) -> None:
-        """Send the question, and return when its answer is recorded."""
+    async def ask(self, question: bytes) -> None:
+        """Send a question, and return when its answer is recorded."""
         if self._transport is None:
             return
         self._reader, self._tail, self._first_byte = AnswerReader(), b"", 0.0
         self._answered = asyncio.get_running_loop().create_future()
         self._asked = time.perf_counter()
-        self._transport.write(self._question)
+        self._transport.write(question)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._answered
@@ -118,6 +122,8 @@ class Client(asyncio.Protocol):
             self._record.codes[str(self._reader.status or "closed")] += 1
         elif not self._reader.is_complete or self._terminal not in self._tail:
             self._record.codes["cut"] += 1
+        elif self._expected not in self._reader.head:
+            self._record.codes["decision"] += 1
         else:
             self._record.latencies.append((now - self._asked) * 1e3)
             self._record.first_bytes.append(((self._first_byte or now) - self._asked) * 1e3)
@@ -126,8 +132,9 @@ class Client(asyncio.Protocol):
 
 async def figures_of(order: LoadOrder) -> LoadFigures:
     """Return what the load came to, after its warm-up."""
+    opened = await _opened(order)
     await _ask_for(order, order.warmup_seconds, Record())
-    record = Record()
+    record = Record(codes=opened)
     used = usage_of(order.pids).cpu_seconds
     own, started = _own_cpu_seconds(), time.perf_counter()
     await _ask_for(order, order.seconds, record)
@@ -150,21 +157,35 @@ async def figures_of(order: LoadOrder) -> LoadFigures:
 async def _ask_for(order: LoadOrder, seconds: float, record: Record) -> None:
     end = time.perf_counter() + seconds
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(order.clients):
-            tasks.create_task(_ask_until(end, order, record))
+        for number in range(order.clients):
+            tasks.create_task(_ask_until(end, number, order, record))
 
 
-async def _ask_until(end: float, order: LoadOrder, record: Record) -> None:
-    question, terminal = _question(order), order.terminal.encode()
-    client = Client(question, terminal, record)
-    while time.perf_counter() < end:
+async def _opened(order: LoadOrder) -> Counter[str]:
+    """Say what comes before all else, once for each client; return what went wrong."""
+    record = Record()
+    if order.opening:
+        said = replace(order, body=order.opening, expected="")
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(order.clients):
+                tasks.create_task(_ask_until(0.0, number, said, record))
+    return record.codes
+
+
+async def _ask_until(end: float, number: int, order: LoadOrder, record: Record) -> None:
+    """Ask until then, and at least once."""
+    questions = _questions(order, number)
+    client = Client(order, record)
+    while True:
         if not client.is_open:
-            client = Client(question, terminal, record)
-            if not await _connects(client, order.port):
-                record.codes["refused"] += 1
-                await asyncio.sleep(0.05)
-                continue
-        await client.ask()
+            client = Client(order, record)
+        if client.is_open or await _connects(client, order.port):
+            await client.ask(next(questions))
+        else:
+            record.codes["refused"] += 1
+            await asyncio.sleep(0.05)
+        if time.perf_counter() >= end:
+            break
     client.close()
 
 
@@ -174,6 +195,13 @@ async def _connects(client: Client, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _questions(order: LoadOrder, number: int) -> Iterator[bytes]:
+    """Yield the order's question, each time with marks of its own where it has places for them."""
+    question = _question(order).replace(CLIENT_MARK, b"%010d%06d" % (os.getpid(), number))
+    while True:
+        yield question.replace(TURN_MARK, b"%016x" % time.time_ns())
 
 
 def _question(order: LoadOrder) -> bytes:

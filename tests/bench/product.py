@@ -1,106 +1,38 @@
-"""Pointsman as a target: all in one process, and as three processes over TCP."""
+"""Pointsman as a target: all in one process, and as processes over TCP.
+
+Under the strategy `requested` the client names the model; the targets `…-deciding` have the
+strategy `cluster`, and all services run.
+"""
 
 from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bench import deciding
+from tests.bench.configured import catalog, configuration
 from tests.bench.machine import BenchError, Machine, own_program
 from tests.bench.ports import settled_port
-from tests.bench.shapes import BURST_MODEL, PACED_MODEL, Entrance, Route, Target
+from tests.bench.shapes import Entrance, Mode, Route, Stage, StageServer, Target
 from tests.fakes.postgres import PostgresUnavailableError, running_postgres
 
 CLI = "services.cli"
 ENCRYPTION_KEY = base64.b64encode(bytes(range(32))).decode()
 ROUTER_KEY = "rk_benchbenchbenchbenchbenchbench"
-PARTS = ("credentials", "dispatch", "gateway")
+GATEWAY = "gateway"
+PARTS = ("credentials", "dispatch", GATEWAY)
 """In the order they start; the gateway is what clients ask."""
+DECIDING_PARTS = ("credentials", "dispatch", "handover", "planner", "scorer", GATEWAY)
 
 WHOLE = "embedded"
 MIGRATION_SECONDS = 60.0
 
-CATALOG = f"""
-[[models]]
-id = "messages-burst"
-tier = "mid"
-context_window = 200000
-[[models.bindings]]
-provider = "canned-messages"
-upstream_id = "{BURST_MODEL}"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 1.0
-
-[[models]]
-id = "messages-paced"
-tier = "mid"
-context_window = 200000
-[[models.bindings]]
-provider = "canned-messages"
-upstream_id = "{PACED_MODEL}"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 1.0
-
-[[models]]
-id = "chat-burst"
-tier = "mid"
-context_window = 200000
-[[models.bindings]]
-provider = "canned-chat"
-upstream_id = "{BURST_MODEL}"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 1.0
-
-[[models]]
-id = "chat-paced"
-tier = "mid"
-context_window = 200000
-[[models.bindings]]
-provider = "canned-chat"
-upstream_id = "{PACED_MODEL}"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 1.0
-"""
-
-CONFIGURATION = """
-[gateway]
-listen = "127.0.0.1:{gateway}"
-ops_listen = "127.0.0.1:{gateway_ops}"
-rpc_listen = ""
-lame_duck_seconds = 0
-database = "{gateway_database}"
-
-[routing]
-strategy = "requested"
-
-[providers.canned-messages]
-family = "anthropic"
-base_url = "http://127.0.0.1:{provider}"
-api_key = "x"
-
-[providers.canned-chat]
-family = "openai_chat"
-base_url = "http://127.0.0.1:{provider}/v1"
-api_key = "x"
-
-[catalog]
-extend = ["catalog.toml"]
-
-[services.credentials]
-database = "{credentials_database}"
-encryption_keys = ["{encryption_key}"]
-{credentials_table}
-[services.dispatch]
-{dispatch_table}
-"""
-
-ADDRESSES = """listen = "127.0.0.1:{port}"
-ops_listen = "127.0.0.1:{ops_port}"
-target = "dns:///127.0.0.1:{port}"
-lame_duck_seconds = 0
-"""
+Wrappers = Mapping[str, Sequence[str]]
+"""Programs to put before parts, by the part's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,81 +58,115 @@ ENTRANCES: Mapping[Route, Entrance] = {
 }
 
 
+DECIDING_MODES = tuple(mode for mode in Mode if mode is not Mode.REQUESTED)
+DECIDING_ENTRANCES = {Route.MESSAGES: Entrance({"x-api-key": ROUTER_KEY}, deciding.DEAR, "")}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one deployment is made for."""
+
+    strategy: str
+    parts: tuple[str, ...]
+    models: str
+    entrances: Mapping[Route, Entrance]
+    modes: tuple[Mode, ...]
+    suffix: str = ""
+
+
+REQUESTED = Shape("requested", PARTS, catalog(), ENTRANCES, (Mode.REQUESTED,))
+DECIDING = Shape(
+    "cluster", DECIDING_PARTS, deciding.CATALOG, DECIDING_ENTRANCES, DECIDING_MODES, "-deciding"
+)
+
+
 @contextlib.contextmanager
-def embedded(
-    machine: Machine, provider_port: int, wrappers: Mapping[str, Sequence[str]] | None = None
+def _in_one(
+    shape: Shape, machine: Machine, provider_port: int, wrappers: Wrappers | None = None
 ) -> Iterator[Target]:
-    """Run everything in one process on SQLite; `wrappers` puts a program before a part."""
-    folder = _folder(machine, "embedded")
-    port = settled_port()
-    file = _configured(folder, provider_port, port, _sqlite(folder), "", "")
+    """Run everything in one process on SQLite."""
+    name = f"{WHOLE}{shape.suffix}"
+    folder = _folder(machine, name, shape)
+    ports = {GATEWAY: _ports()}
+    file = _configured(folder, provider_port, ports, _sqlite(folder), shape)
     command = _command(WHOLE, ("serve", "--config", str(file)), wrappers or {})
-    with machine.running(WHOLE, command, env=_environment(folder)) as program:
-        seconds = program.first_answer(port, Route.MESSAGES, ENTRANCES[Route.MESSAGES])
-        yield Target(WHOLE, port, (program.pid,), ENTRANCES, seconds, "SQLite")
+    with machine.running(name, command, env=_environment(folder)) as program:
+        port = ports[GATEWAY][0]
+        seconds = program.first_answer(port, Route.MESSAGES, shape.entrances[Route.MESSAGES])
+        yield Target(name, port, (program.pid,), shape.entrances, seconds, "SQLite", shape.modes)
 
 
 @contextlib.contextmanager
-def apart(
-    machine: Machine, provider_port: int, wrappers: Mapping[str, Sequence[str]] | None = None
+def _in_many(
+    shape: Shape, machine: Machine, provider_port: int, wrappers: Wrappers | None = None
 ) -> Iterator[Target]:
-    """Run gateway, credentials and dispatch as processes over TCP, on PostgreSQL where it is."""
-    folder = _folder(machine, "apart")
-    port = settled_port()
+    """Run every part as a process of its own over TCP, on PostgreSQL where it is."""
+    name = f"apart{shape.suffix}"
+    folder = _folder(machine, name, shape)
+    ports = {part: _ports() for part in shape.parts}
     with contextlib.ExitStack() as stack:
         databases = stack.enter_context(_databases(folder))
-        tables = (_addresses(), _addresses())
-        file = _configured(folder, provider_port, port, databases, *tables)
+        file = _configured(folder, provider_port, ports, databases, shape)
         _migrate(machine, folder, file)
-        programs = [
-            stack.enter_context(
+        programs = {
+            part: stack.enter_context(
                 machine.running(
                     part,
                     _command(part, ("serve", part, "--config", str(file)), wrappers or {}),
                     env=_environment(folder),
                 )
             )
-            for part in PARTS
-        ]
-        programs[-1].first_answer(port, Route.MESSAGES, ENTRANCES[Route.MESSAGES])
-        seconds = programs[0].first_answer(port, Route.MESSAGES, ENTRANCES[Route.MESSAGES])
-        pids = tuple(program.pid for program in programs)
-        yield Target("apart", port, pids, ENTRANCES, seconds, databases.note)
+            for part in shape.parts
+        }
+        port, entrance = ports[GATEWAY][0], shape.entrances[Route.MESSAGES]
+        programs[GATEWAY].first_answer(port, Route.MESSAGES, entrance)
+        seconds = programs[shape.parts[0]].first_answer(port, Route.MESSAGES, entrance)
+        yield Target(
+            name=name,
+            port=port,
+            pids=tuple(program.pid for program in programs.values()),
+            entrances=shape.entrances,
+            start_seconds=seconds,
+            note=databases.note,
+            modes=shape.modes,
+            stages={
+                stage: StageServer(ports[stage.part][0], programs[stage.part].pid)
+                for stage in Stage
+                if stage.part in programs
+            },
+        )
 
 
-def _folder(machine: Machine, name: str) -> Path:
+embedded = functools.partial(_in_one, REQUESTED)
+apart = functools.partial(_in_many, REQUESTED)
+embedded_deciding = functools.partial(_in_one, DECIDING)
+apart_deciding = functools.partial(_in_many, DECIDING)
+
+
+def _folder(machine: Machine, name: str, shape: Shape) -> Path:
     folder = machine.folder / name
     folder.mkdir()
-    (folder / "catalog.toml").write_text(CATALOG)
+    (folder / "catalog.toml").write_text(shape.models)
     return folder
 
 
 def _configured(
     folder: Path,
     provider_port: int,
-    port: int,
+    ports: Mapping[str, tuple[int, int]],
     databases: Databases,
-    credentials_table: str,
-    dispatch_table: str,
+    shape: Shape,
 ) -> Path:
     file = folder / "pointsman.toml"
+    urls = (databases.gateway, databases.credentials)
     file.write_text(
-        CONFIGURATION.format(
-            gateway=port,
-            gateway_ops=settled_port(),
-            gateway_database=databases.gateway,
-            credentials_database=databases.credentials,
-            encryption_key=ENCRYPTION_KEY,
-            provider=provider_port,
-            credentials_table=credentials_table,
-            dispatch_table=dispatch_table,
-        )
+        configuration(ports, provider_port, urls, ENCRYPTION_KEY, strategy=shape.strategy)
     )
     return file
 
 
-def _addresses() -> str:
-    return ADDRESSES.format(port=settled_port(), ops_port=settled_port())
+def _ports() -> tuple[int, int]:
+    return settled_port(), settled_port()
 
 
 def _sqlite(folder: Path) -> Databases:

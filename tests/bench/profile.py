@@ -19,9 +19,9 @@ from tests.bench.book import cpu_ms, rate
 from tests.bench.costs import Costs, costs
 from tests.bench.machine import BenchError, Machine, own_program
 from tests.bench.rounds import load
-from tests.bench.shapes import Case, LoadFigures, Route, Shape
+from tests.bench.shapes import Case, LoadFigures, Mode, Route, Shape
 
-PARTS = (product.WHOLE, *product.PARTS)
+PARTS = (product.WHOLE, *product.DECIDING_PARTS)
 SHOWN = 30
 ALL = 0.99
 """From this share on, a function only says that the program runs."""
@@ -31,6 +31,7 @@ WARMUP_SECONDS = 1.0
 def command(
     target: Annotated[str, typer.Option(help=f"Which process: {', '.join(PARTS)}.")] = PARTS[0],
     route: Annotated[Route, typer.Option()] = Route.MESSAGES,
+    mode: Annotated[Mode, typer.Option(help="Who chooses the model.")] = Mode.REQUESTED,
     seconds: Annotated[float, typer.Option(min=0.5, max=60)] = 5.0,
     clients: Annotated[int, typer.Option(min=1, max=64)] = 16,
     top: Annotated[int, typer.Option(min=1, max=500)] = SHOWN,
@@ -42,8 +43,10 @@ def command(
     """Show where the CPU time of one of the product's processes goes."""
     if target not in PARTS:
         raise typer.BadParameter(f"{target}: not one of {', '.join(PARTS)}")
+    if mode is Mode.REQUESTED and target not in (product.WHOLE, *product.PARTS):
+        raise typer.BadParameter(f"{target} is asked only in a --mode other than {mode}")
     shape = Shape.PACED if paced else Shape.BURST if stream else Shape.WHOLE
-    case = Case(shape, route, clients)
+    case = Case(shape, route, clients, mode)
     with tempfile.TemporaryDirectory(prefix="profile-") as made:
         file = Path(made) / "profile"
         try:
@@ -62,14 +65,19 @@ def _profiled(
 ) -> LoadFigures:
     tool = "tests.bench.tracing" if is_counted else "tests.bench.sampling"
     wrappers = {part: own_program(tool, str(file), product.CLI)}
-    start = product.embedded if part == product.WHOLE else product.apart
+    is_deciding = case.mode is not Mode.REQUESTED
+    parts = product.DECIDING_PARTS if is_deciding else product.PARTS
+    if part == product.WHOLE:
+        start = product.embedded_deciding if is_deciding else product.embedded
+    else:
+        start = product.apart_deciding if is_deciding else product.apart
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, contextlib.ExitStack() as stack:
         machine = Machine(Path(folder))
         machine.keep_off_the_target()
         port = stack.enter_context(targets.running_provider(machine))
         running = stack.enter_context(start(machine, port, wrappers))
         load(machine, running, case, WARMUP_SECONDS, 0.0)
-        pid = running.pids[0 if part == product.WHOLE else product.PARTS.index(part)]
+        pid = running.pids[0 if part == product.WHOLE else parts.index(part)]
         os.kill(pid, signal.SIGUSR2)
         figures = load(machine, running, case, seconds, 0.0)
         os.kill(pid, signal.SIGUSR2)

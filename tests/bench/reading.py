@@ -16,6 +16,8 @@ class AnswerReader:
         """0 until the head is whole."""
         self.is_complete = False
         self.is_kept_alive = True
+        self.head = b""
+        """The head in small letters, once it is whole."""
         self._head = bytearray()
         self._chunks: _Chunks | None = None
         self._left: int | None = None
@@ -39,6 +41,7 @@ class AnswerReader:
             self.is_complete = True
 
     def _read_head(self, head: bytes) -> None:
+        self.head = head
         self.status = int(head[9:12])
         self.is_kept_alive = b"connection: close" not in head
         if b"transfer-encoding: chunked" in head:

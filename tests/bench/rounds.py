@@ -13,8 +13,9 @@ import orjson
 from pydantic import TypeAdapter
 
 from tests.bench.canned import request_body, terminal_of
+from tests.bench.deciding import question_of
 from tests.bench.machine import Machine, own_program
-from tests.bench.shapes import Case, LoadFigures, LoadOrder, Measurement, Route, Shape, Target
+from tests.bench.shapes import Case, LoadFigures, LoadOrder, Measurement, Mode, Route, Shape, Target
 
 SPARE_SECONDS = 60.0
 
@@ -36,6 +37,7 @@ def full_cases() -> tuple[Case, ...]:
         *_cases(Route.CHAT, (1, 16, 64)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
         *_cases(Route.CHAT_TO_MESSAGES, (1, 16)),
+        *_deciding_cases((1, 16)),
     )
 
 
@@ -45,6 +47,7 @@ def quick_cases() -> tuple[Case, ...]:
         *_cases(Route.MESSAGES, (1, 16)),
         *_cases(Route.CHAT, (1, 16)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
+        *_deciding_cases((1, 16)),
     )
 
 
@@ -53,16 +56,18 @@ def measure(machine: Machine, targets: Sequence[Target], plan: Plan) -> Iterator
     for number in range(1, plan.rounds + 1):
         for case in plan.cases:
             for target in targets:
-                if case.route in target.entrances:
+                if target.takes(case):
                     figures = load(machine, target, case, plan.seconds, plan.warmup_seconds)
                     yield Measurement(target.name, case, number, figures)
 
 
 def warm(machine: Machine, targets: Sequence[Target], plan: Plan) -> None:
-    """Load every route of every target once, unmeasured: compilers and caches settle first."""
+    """Load every entrance of every target once, unmeasured: compilers and caches settle first."""
     for target in targets:
         for route in target.entrances:
-            load(machine, target, Case(Shape.WHOLE, route, 16), plan.seconds, 0.0)
+            for mode in target.modes:
+                case = Case(Shape.WHOLE, route, 16, mode)
+                load(machine, target, case, plan.seconds, 0.0)
 
 
 def load(
@@ -77,6 +82,8 @@ def load(
 
 def _order(target: Target, case: Case, seconds: float, warmup_seconds: float) -> LoadOrder:
     entrance = target.entrances[case.route]
+    if case.mode is not Mode.REQUESTED:
+        return question_of(case.mode).order(target, case, seconds, warmup_seconds)
     is_stream = case.shape is not Shape.WHOLE
     model = entrance.paced_model if case.shape is Shape.PACED else entrance.model
     return LoadOrder(
@@ -97,4 +104,13 @@ def _cases(route: Route, clients: tuple[int, ...]) -> tuple[Case, ...]:
         *(Case(Shape.WHOLE, route, count) for count in clients),
         *(Case(Shape.BURST, route, count) for count in (1, 16)),
         Case(Shape.PACED, route, 4),
+    )
+
+
+def _deciding_cases(clients: tuple[int, ...]) -> tuple[Case, ...]:
+    return tuple(
+        Case(Shape.WHOLE, Route.MESSAGES, count, mode)
+        for mode in Mode
+        if mode is not Mode.REQUESTED
+        for count in clients
     )

@@ -52,6 +52,21 @@ class Shape(enum.StrEnum):
     """A stream of `PACED_CHUNKS`, one per `PACE_SECONDS`."""
 
 
+class Mode(enum.StrEnum):
+    """Names who chooses the model of an action, and so which services it passes."""
+
+    REQUESTED = "requested"
+    """The client: credentials and dispatch."""
+    STICKY = "sticky"
+    """A live pin without a question: credentials and dispatch, and the session."""
+    CACHED = "scored, text known"
+    """The scorer for a new session, from its cache of texts."""
+    SCORED = "scored"
+    """The scorer for a new session, on a text that it never saw."""
+    PLANNED = "planned"
+    """The scorer on a text that it never saw, then the planner: the pin is another model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One load: what is asked and by how many clients at once."""
@@ -59,6 +74,7 @@ class Case:
     shape: Shape
     route: Route
     clients: int
+    mode: Mode = Mode.REQUESTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,27 @@ class Entrance:
     headers: Mapping[str, str] = field(default_factory=dict)
     model: str = BURST_MODEL
     paced_model: str = PACED_MODEL
+
+
+class Stage(enum.StrEnum):
+    """Names one call of a deciding service."""
+
+    PLAN = "PlanAction"
+    SCORE = "Score, 1 KiB"
+    SCORE_CACHED = "Score, 1 KiB, text known"
+
+    @property
+    def part(self) -> str:
+        """The service that is called."""
+        return "planner" if self is Stage.PLAN else "scorer"
+
+
+@dataclass(frozen=True, slots=True)
+class StageServer:
+    """Where a deciding service listens, and its process."""
+
+    port: int
+    pid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +119,14 @@ class Target:
     start_seconds: float | None = None
     """From the start of its processes to the first answered request."""
     note: str = ""
+    modes: tuple[Mode, ...] = (Mode.REQUESTED,)
+    """What can be asked of it."""
+    stages: Mapping[Stage, StageServer] = field(default_factory=dict)
+    """Deciding services that can be asked without the gateway."""
+
+    def takes(self, case: Case) -> bool:
+        """Return whether the target can be put under a load."""
+        return case.route in self.entrances and case.mode in self.modes
 
     def url(self, route: Route) -> str:
         """Return the address asked on a route."""
@@ -102,6 +147,10 @@ class LoadOrder:
     seconds: float
     warmup_seconds: float
     pids: tuple[int, ...] = ()
+    opening: str = ""
+    """What each client says once before all else, and the order waits for; empty: nothing."""
+    expected: str = ""
+    """What the head of every answer holds, in small letters; empty: nothing is checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +161,8 @@ class LoadFigures:
     answered: int
     errors: int
     codes: Mapping[str, int]
-    """How often which status other than 200 came; `cut` for streams without their end."""
+    """How often which status other than 200 came; `cut` for streams without their end, `decision`
+    for answers that were decided otherwise than expected."""
     latency: Summary
     first_byte: Summary
     transit: Summary
@@ -131,3 +181,15 @@ class Measurement:
     case: Case
     round: int
     figures: LoadFigures
+
+
+@dataclass(frozen=True, slots=True)
+class StageFigures:
+    """What calls of one stage came to, one after the other."""
+
+    target: str
+    stage: Stage
+    latency: Summary
+    """In milliseconds."""
+    cpu_seconds: float
+    """Of the service, for all calls."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tests.bench.book import BASE, DIRECT, Book, Pick, base_case, cpu_ms, rate
@@ -11,8 +11,10 @@ from tests.bench.shapes import (
     PACED_CHUNKS,
     Case,
     LoadFigures,
+    Mode,
     Route,
     Shape,
+    StageFigures,
     Target,
 )
 from tests.bench.stats import difference, ratio
@@ -47,12 +49,19 @@ class Sheet:
     rows: tuple[Row, ...]
 
 
-def sheets(book: Book, targets: Sequence[Target], cases: Sequence[Case]) -> tuple[Sheet, ...]:
-    """Return what a run shows: whole answers, bursts, paced streams, processes."""
+def sheets(
+    book: Book,
+    targets: Sequence[Target],
+    cases: Sequence[Case],
+    stages: Sequence[StageFigures] = (),
+) -> tuple[Sheet, ...]:
+    """Return what a run shows: whole answers, bursts, paced streams, decisions, processes."""
     return (
         _sheet("Whole answers", Shape.WHOLE, _whole_cells, book, cases),
         _sheet(f"Streams of {BURST_CHUNKS} chunks", Shape.BURST, _burst_cells, book, cases),
         _sheet("Paced streams (one chunk per 10 ms)", Shape.PACED, _paced_cells, book, cases),
+        Sheet("Decisions (whole answers, by who chooses)", _deciding_rows(book, cases)),
+        Sheet("Stages over loopback, one call at a time", tuple(map(_stage_row, stages))),
         Sheet("Processes", tuple(_process_row(book, target) for target in targets)),
     )
 
@@ -90,8 +99,41 @@ def _sheet(title: str, shape: Shape, cells_of: CellsOf, book: Book, cases: Seque
 
 
 def _asked(cases: Sequence[Case], shape: Shape, route: Route) -> list[Case]:
-    found = [case for case in cases if case.shape is shape and case.route is route]
-    return sorted(found, key=lambda case: case.clients)
+    return _by_clients(
+        case
+        for case in cases
+        if (case.shape, case.route, case.mode) == (shape, route, Mode.REQUESTED)
+    )
+
+
+def _by_clients(cases: Iterable[Case]) -> list[Case]:
+    return sorted(cases, key=lambda case: case.clients)
+
+
+def _deciding_rows(book: Book, cases: Sequence[Case]) -> tuple[Row, ...]:
+    whole = [case for case in cases if case.shape is Shape.WHOLE and case.route is Route.MESSAGES]
+    deciding = [
+        (target, mode, _by_clients(case for case in whole if case.mode is mode))
+        for mode in Mode
+        if mode is not Mode.REQUESTED
+        for target in book.targets()
+    ]
+    return tuple(
+        Row(target, mode, _whole_cells(book, target, asked), book.errors(target, asked))
+        for target, mode, asked in deciding
+        if asked and book.has(target, asked[0])
+    )
+
+
+def _stage_row(figures: StageFigures) -> Row:
+    latency = figures.latency
+    cpu_us = figures.cpu_seconds / latency.count * 1e6 if latency.count else None
+    cells = (
+        Cell("p50 ms", latency.p50),
+        Cell("p99 ms", latency.p99),
+        Cell("CPU us/call", cpu_us, 0),
+    )
+    return Row(figures.target, figures.stage, cells)
 
 
 def _whole_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, ...]:

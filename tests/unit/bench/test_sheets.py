@@ -4,7 +4,18 @@ import dataclasses
 
 from tests.bench.book import Book
 from tests.bench.rounds import quick_cases
-from tests.bench.shapes import Case, Entrance, LoadFigures, Measurement, Route, Shape, Target
+from tests.bench.shapes import (
+    Case,
+    Entrance,
+    LoadFigures,
+    Measurement,
+    Mode,
+    Route,
+    Shape,
+    Stage,
+    StageFigures,
+    Target,
+)
 from tests.bench.sheets import Row, Sheet, faults, sheets
 from tests.bench.stats import Summary
 
@@ -83,6 +94,17 @@ def test_values_are_medians_over_rounds() -> None:
 
 def test_a_full_run_has_no_faults() -> None:
     assert faults(_sheets(_measurements())) == ()
+
+
+def test_a_decision_is_compared_with_the_provider_asked_for_the_model_by_name() -> None:
+    row = _row(_sheets(_measurements()), 3, "ours", Mode.PLANNED)
+    assert (row["added p50"], row["CPU ms c=16"], row["x proxy CPU"]) == (3.0, 3.0, 3.0)
+
+
+def test_a_stage_shows_what_a_call_costs() -> None:
+    figures = StageFigures("ours", Stage.PLAN, Summary(1000, 0.5, 1.5, 2.0), 0.4)
+    row = _row(sheets(Book(_measurements()), TARGETS, CASES, [figures]), 4, "ours", Stage.PLAN)
+    assert row == {"p50 ms": 0.5, "p99 ms": 1.5, "CPU us/call": 400.0}
 
 
 def test_errors_and_missing_figures_are_faults() -> None:
