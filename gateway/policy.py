@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from gateway.eligibility import Policy
-from services.runtime.config import ConfigError
+from services.runtime.config import SettingError
 from services.runtime.providers import providers_of
 from services.runtime.schema import hint
 
@@ -22,14 +22,14 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
     """Return what the deployment fixes for every action.
 
     Raises:
-        ConfigError: a list of the operator names a model or a provider that is not there.
+        SettingError: a list of the operator names a model or a provider that is not there.
     """
     known = sorted(providers_of(common))
     for index, provider in enumerate(routing.excluded_providers):
         if provider not in known:
             fix = hint(provider, known)
-            raise ConfigError(
-                f"routing.excluded_providers.{index}: no provider {provider!r}; {fix}"
+            raise SettingError(
+                f"routing.excluded_providers.{index}", f"no provider {provider!r}; {fix}"
             )
     digest = hashlib.sha256(
         orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
@@ -56,7 +56,7 @@ def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[st
         model = catalog.resolve(name)
         if model is None:
             fix = hint(name, catalog.models)
-            raise ConfigError(f"routing.excluded_models.{index}: no model {name!r}; {fix}")
+            raise SettingError(f"routing.excluded_models.{index}", f"no model {name!r}; {fix}")
         excluded.add(model.id)
     return frozenset(excluded)
 

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from gateway.deciding.kinds import Rules
 from gateway.model.decision import Strategy, SummaryMode
-from services.runtime.settings import PositiveSeconds, Seconds, Section
+from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, Section
 
 KEY_PREFIX = "rk_"
 MIN_BOOTSTRAP_CHARS = 16
@@ -29,7 +29,7 @@ class GatewaySettings(Section):
     """Address of RouterService (gRPC). Port 0 takes a free one; empty: it is not served."""
     ops_listen: str = "127.0.0.1:9090"
     """Address of `/livez`, `/readyz` and `/metrics`."""
-    database: str = "sqlite:///~/.pointsman/pointsman.db"
+    database: DatabaseUrl = "sqlite:///~/.pointsman/pointsman.db"
     """Where installations and router keys live; `postgresql://…` for several gateways."""
     ledger_journal: str = ""
     """Folder for what the database does not have yet; empty: beside an SQLite file, else
@@ -63,12 +63,14 @@ class GatewaySettings(Section):
                 f"bootstrap_key must start with {KEY_PREFIX} and have at least"
                 f" {MIN_BOOTSTRAP_CHARS} characters"
             )
-        if not is_loopback(self.listen) and len(key) < MIN_OPEN_BOOTSTRAP_CHARS:
-            raise ValueError(
-                f"listen = {self.listen!r} can be reached by other machines: set a bootstrap key"
-                f" of at least {MIN_OPEN_BOOTSTRAP_CHARS} characters (POINTSMAN_BOOTSTRAP_KEY), or"
-                " listen on 127.0.0.1"
-            )
+        listens = {"listen": self.listen, "rpc_listen": self.rpc_listen}
+        for name, address in listens.items():
+            if address and not is_loopback(address) and len(key) < MIN_OPEN_BOOTSTRAP_CHARS:
+                raise ValueError(
+                    f"{name} = {address!r} can be reached by other machines: set a bootstrap key"
+                    f" of at least {MIN_OPEN_BOOTSTRAP_CHARS} characters (POINTSMAN_BOOTSTRAP_KEY),"
+                    " or listen on 127.0.0.1"
+                )
         return self
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from gateway.policy import policy_of
 from services.cli import output
+from services.credentials.build import declared_pool
+from services.embedded.host import catalog_of, wants_sandbox, with_sandbox
 from services.embedded.settings import Settings
-from services.runtime.catalog import load_catalog
 from services.runtime.config import read_document
 from services.runtime.providers import providers_of
 
@@ -23,8 +25,13 @@ def check(file: Path | None) -> None:
     """
     document = read_document(file)
     settings = document.section(Settings)
-    providers_of(settings)
-    catalog = load_catalog(settings.catalog, document.base)
+    is_sandboxed = wants_sandbox(settings)
+    if is_sandboxed:
+        settings = with_sandbox(settings, "http://127.0.0.1")
+    with document.naming_sources():
+        declared_pool(settings, providers_of(settings))
+        catalog = catalog_of(document, settings, is_sandboxed=is_sandboxed)
+        policy_of(settings.routing, settings, catalog)
     source = document.file or "no file, defaults and environment"
     print(f"ok: {source} ({len(catalog.models)} models, catalog {catalog.version})")
 

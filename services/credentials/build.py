@@ -15,7 +15,7 @@ from services.credentials.policy.declared import Declared
 from services.credentials.server import CredentialsServicer, Options, Service
 from services.domain.vocab import CredentialKind
 from services.runtime import database
-from services.runtime.config import ConfigError
+from services.runtime.config import SettingError
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
 
@@ -62,7 +62,7 @@ def build(
     """Return the service, not yet started. It reads no catalog and calls no peer.
 
     Raises:
-        ConfigError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
+        SettingError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
     """
     providers = providers_of(common)
     options = Options(
@@ -101,7 +101,7 @@ def declared_pool(
     needs none. Entries of the pool follow in their order.
 
     Raises:
-        ConfigError: an entry has no secret, or a gateway key no address.
+        SettingError: an entry has no secret, or a gateway key no address.
     """
     found = [
         one
@@ -127,9 +127,9 @@ def _pool_entry(entry: CredentialSettings, place: str, index: int) -> Declared:
     secret = entry.secret.get_secret_value().strip()
     refresh_token = entry.refresh_token.get_secret_value().strip()
     if entry.kind is not CredentialKind.NONE and not (secret or refresh_token):
-        raise ConfigError(f"{place}.secret: must be set")
+        raise SettingError(f"{place}.secret", "must be set")
     if entry.kind is CredentialKind.GATEWAY and not entry.base_url:
-        raise ConfigError(f"{place}.base_url: must be set for kind gateway")
+        raise SettingError(f"{place}.base_url", "must be set for kind gateway")
     expires = entry.expires_at
     spec = CredentialSpec(
         provider=entry.provider,
@@ -167,9 +167,9 @@ def _unix_s(time: dt.datetime | float | None) -> float | None:
 def _keys(settings: CredentialsSettings) -> tuple[bytes, ...]:
     keys = parse_keys([key.get_secret_value() for key in settings.encryption_keys])
     if not keys and not database.is_sqlite(settings.database):
-        raise ConfigError(
-            f"{KEYS_SETTING}: must be set with a PostgreSQL database; make a key with"
-            " `openssl rand -base64 32`"
+        raise SettingError(
+            KEYS_SETTING,
+            "must be set with a PostgreSQL database; make a key with `openssl rand -base64 32`",
         )
     return keys
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from services.runtime.settings import PositiveSeconds, Seconds, ServiceSettings
+from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, ServiceSettings
 
 
 class CredentialsSettings(ServiceSettings):
     """How credentials are stored and chosen."""
 
-    database: str = "sqlite:///~/.pointsman/credentials.db"
+    database: DatabaseUrl = "sqlite:///~/.pointsman/credentials.db"
     """``sqlite:///FILE`` or ``postgresql://…``; its tables live in the schema ``credentials``."""
     encryption_keys: tuple[SecretStr, ...] = ()
     """32 bytes each, base64 or hex; the first encrypts, all decrypt. Empty with SQLite: a private

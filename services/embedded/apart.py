@@ -31,14 +31,16 @@ def main(file: Path | None = None) -> int:
         log.configure(common.log.level, common.log.format)
         largest = own.max_body_bytes + ENVELOPE_BYTES
         peers = Peers(document, "gateway", {"dispatch": largest, "handover": largest})
-        edge = gateway.build.build(
-            own,
-            document.section(RoutingSettings, "routing"),
-            common,
-            catalog=load_catalog(common.catalog, document.base),
-            clock=SystemClock(),
-            channel_to=peers.channel,
-        )
+        routing = document.section(RoutingSettings, "routing")
+        with document.naming_sources():
+            edge = gateway.build.build(
+                own,
+                routing,
+                common,
+                catalog=load_catalog(common.catalog, document.base),
+                clock=SystemClock(),
+                channel_to=peers.channel,
+            )
         options = EdgeOptions(own.ops_listen, own.lame_duck_seconds, own.drain_seconds)
         try:
             await serve_edge(edge, options)

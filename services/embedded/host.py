@@ -40,7 +40,8 @@ def main(file: Path | None = None) -> int:
     async def run() -> None:
         document = read_document(file)
         settings = document.section(Settings)
-        providers_of(settings)
+        with document.naming_sources():
+            providers_of(settings)
         log.configure(settings.log.level, settings.log.format)
         await run_embedded(document, settings)
 
@@ -56,17 +57,20 @@ async def run_embedded(document: Document, settings: Settings) -> None:
         StartError: a store cannot be used.
     """
     async with contextlib.AsyncExitStack() as stack:
-        extra: list[dict[str, object]] = []
         is_sandboxed = wants_sandbox(settings)
         if is_sandboxed:
             sandbox = Sandbox()
             stack.push_async_callback(sandbox.aclose)
             await sandbox.start()
-            added = sandbox_catalog.providers(sandbox.url)
-            settings = settings.model_copy(update={"providers": {**settings.providers, **added}})
-            extra.append(dict(sandbox_catalog.document()))
-        catalog = load_catalog(settings.catalog, document.base, extra)
-        stage = Stage(settings, catalog)
+            settings = with_sandbox(settings, sandbox.url)
+        catalog = catalog_of(document, settings, is_sandboxed=is_sandboxed)
+        with document.naming_sources():
+            stage = Stage(settings, catalog)
+            sockets = [
+                (bundle, parts.server_options(bundle.short_name, own))
+                for bundle, own in zip(stage.bundles, stage.settings, strict=True)
+                if own.listen
+            ]
 
         async def announce(listening: Listening) -> None:
             welcome.write(
@@ -81,11 +85,7 @@ async def run_embedded(document: Document, settings: Settings) -> None:
             stage.edge,
             edge_options(settings),
             bundles=stage.bundles,
-            sockets=[
-                (bundle, parts.server_options(bundle.short_name, own))
-                for bundle, own in zip(stage.bundles, stage.settings, strict=True)
-                if own.listen
-            ],
+            sockets=sockets,
             announce=announce,
         )
 
@@ -119,6 +119,22 @@ class Stage:
             return self._servers[name].channel(caller)
 
         return channel_to
+
+
+def with_sandbox(settings: Settings, url: str) -> Settings:
+    """Return the settings with the sandbox at ``url`` among the providers."""
+    added = sandbox_catalog.providers(url)
+    return settings.model_copy(update={"providers": {**settings.providers, **added}})
+
+
+def catalog_of(document: Document, settings: Settings, *, is_sandboxed: bool) -> Catalog:
+    """Return the catalog, with the models of the sandbox where that runs.
+
+    Raises:
+        ConfigError: a file of the configuration is unusable.
+    """
+    extra = (sandbox_catalog.document(),) if is_sandboxed else ()
+    return load_catalog(settings.catalog, document.base, extra)
 
 
 def wants_sandbox(settings: Settings) -> bool:

@@ -7,6 +7,7 @@ never shows a value.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -19,12 +20,12 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from services.runtime import complaint, sources
 from services.runtime import schema as schemas
 from services.runtime.log import masked
-from services.runtime.sources import ConfigError
+from services.runtime.sources import ConfigError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-__all__ = ["ConfigError", "Document", "Entry", "read_document"]
+__all__ = ["ConfigError", "Document", "Entry", "SettingError", "read_document"]
 
 HIDDEN = "********"
 
@@ -103,6 +104,19 @@ class Document:
             Entry(".".join(path), _shown(value), self._origin(path))
             for path, value in schemas.leaves(settings)
         )
+
+    @contextlib.contextmanager
+    def naming_sources(self) -> Iterator[None]:
+        """Name the source of a setting about which the body complains.
+
+        Raises:
+            ConfigError: in the place of a SettingError.
+        """
+        try:
+            yield
+        except SettingError as error:
+            source = self._source(tuple(error.key.split(".")))
+            raise ConfigError(f"{source}: {error}") from None
 
     def _table(self, path: schemas.Path) -> Mapping[str, object]:
         at: object = self.tree

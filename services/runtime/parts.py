@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from services.runtime import channel, launch, log
 from services.runtime.catalog import load_catalog
 from services.runtime.clock import Clock, SystemClock
-from services.runtime.config import ConfigError, Document, read_document
+from services.runtime.config import Document, SettingError, read_document
 from services.runtime.host import Bundle, ServerOptions, serve
 from services.runtime.settings import CommonSettings, ServiceSettings
 
@@ -107,9 +107,10 @@ def _ops_listen(name: str, listen: str) -> str:
         return f"127.0.0.1:{PORTS[name] + OPS_PORT_OFFSET}"
     host, _, port = listen.rpartition(":")
     if not port.isdigit() or int(port) > 65_535 - OPS_PORT_OFFSET:
-        raise ConfigError(
-            f"services.{name}.listen: must be host:port with a port below"
-            f" {65_536 - OPS_PORT_OFFSET}, or set ops_listen besides"
+        raise SettingError(
+            f"services.{name}.listen",
+            f"must be host:port with a port below {65_536 - OPS_PORT_OFFSET}, or set ops_listen"
+            " besides",
         )
     return f"{host}:{int(port) + OPS_PORT_OFFSET if int(port) else 0}"
 
@@ -133,15 +134,17 @@ def main(
         settings = document.section(schema, f"services.{name}")
         log.configure(common.log.level, common.log.format)
         peers = Peers(document, name, peer_sizes(settings) if peer_sizes else None)
-        bundle = build(
-            settings,
-            common,
-            catalog=load_catalog(common.catalog, document.base),
-            clock=SystemClock(),
-            channel_to=peers.channel,
-        )
+        with document.naming_sources():
+            options = server_options(name, settings)
+            bundle = build(
+                settings,
+                common,
+                catalog=load_catalog(common.catalog, document.base),
+                clock=SystemClock(),
+                channel_to=peers.channel,
+            )
         try:
-            await serve((bundle,), server_options(name, settings))
+            await serve((bundle,), options)
         finally:
             await peers.aclose()
 

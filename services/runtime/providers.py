@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from services.domain.catalog import PROVIDER_FAMILIES
 from services.runtime import schema
-from services.runtime.config import ConfigError
+from services.runtime.config import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def providers_of(common: CommonSettings) -> dict[str, Provider]:
     """Return every built-in and every configured provider by name.
 
     Raises:
-        ConfigError: a custom provider lacks family or address, an address is not HTTP, or a
+        SettingError: a custom provider lacks family or address, an address is not HTTP, or a
             credential names a provider that is not there.
     """
     names = [*BASE_URLS, *(name for name in common.providers if name not in BASE_URLS)]
@@ -52,8 +52,8 @@ def providers_of(common: CommonSettings) -> dict[str, Provider]:
     for index, credential in enumerate(common.credentials):
         if credential.provider not in providers:
             fix = schema.hint(credential.provider, providers)
-            raise ConfigError(
-                f"credentials.{index}.provider: no provider {credential.provider!r}; {fix}"
+            raise SettingError(
+                f"credentials.{index}.provider", f"no provider {credential.provider!r}; {fix}"
             )
     return providers
 
@@ -64,9 +64,11 @@ def _provider(name: str, settings: ProviderSettings | None) -> Provider:
     base_url = (settings.base_url if settings else "") or BASE_URLS.get(name, "")
     if family is None or not base_url:
         missing = "family" if family is None else "base_url"
-        raise ConfigError(f"{key}.{missing}: must be set, for {name!r} is not a built-in provider")
+        raise SettingError(
+            f"{key}.{missing}", f"must be set, for {name!r} is not a built-in provider"
+        )
     if not _is_http(base_url):
-        raise ConfigError(f"{key}.base_url: must be an http:// or https:// address")
+        raise SettingError(f"{key}.base_url", "must be an http:// or https:// address")
     return Provider(name, family, base_url.rstrip("/"), is_vendor=name in BASE_URLS)
 
 

@@ -9,12 +9,23 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from services.domain.vocab import CredentialKind, WireFamily
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(ge=0)]
+
+
+def _known_database(url: str) -> str:
+    scheme, mark, _ = url.partition("://")
+    if mark and not scheme.startswith(("sqlite", "postgres")):
+        raise ValueError("must be sqlite:///FILE or postgresql://…")
+    return url
+
+
+DatabaseUrl = Annotated[str, AfterValidator(_known_database)]
+"""An SQLite URL or file, or a PostgreSQL URL."""
 
 
 class Section(BaseModel):

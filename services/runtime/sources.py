@@ -36,6 +36,17 @@ class ConfigError(Exception):
     """A configuration that cannot be used; one line that names source, key and fix."""
 
 
+class SettingError(ConfigError):
+    """A setting that only another part of the configuration shows to be unusable.
+
+    Who raises it knows the dotted ``key``; the source is known to the document.
+    """
+
+    def __init__(self, key: str, fix: str) -> None:
+        super().__init__(f"{key}: {fix}")
+        self.key = key
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable of ours: the key that it sets and its text as it stands."""

@@ -7,44 +7,42 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
-from services.runtime.config import ConfigError
+from services.runtime.config import ConfigError, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 KEY_BYTES = 32
-FORMAT = "32 bytes in base64 or 64 hex digits"
+FIX = "must be 32 bytes in base64 or 64 hex digits; make one with `openssl rand -base64 32`"
 
 
 def parse_keys(texts: Sequence[str]) -> tuple[bytes, ...]:
-    """Return the keys of a setting.
+    """Return the keys of the setting.
 
     Raises:
-        ConfigError: a key is malformed; names its place, never its text.
+        SettingError: a key is malformed; names its place, never its text.
     """
-    return tuple(
-        parse_key(text, f"services.credentials.encryption_keys.{index}")
-        for index, text in enumerate(texts)
-    )
+    return tuple(_of_setting(text, index) for index, text in enumerate(texts))
 
 
-def parse_key(text: str, place: str) -> bytes:
-    """Return one key.
+def _of_setting(text: str, index: int) -> bytes:
+    key = _decoded(text)
+    if key is None:
+        raise SettingError(f"services.credentials.encryption_keys.{index}", FIX)
+    return key
 
-    Raises:
-        ConfigError: it is malformed.
-    """
+
+def _decoded(text: str) -> bytes | None:
+    """Return the key that ``text`` spells; None: it is malformed."""
     bare = text.strip()
     try:
         if len(bare) == 2 * KEY_BYTES:
             return bytes.fromhex(bare)
         key = base64.b64decode(bare.replace("-", "+").replace("_", "/"), validate=True)
     except (ValueError, binascii.Error):
-        key = b""
-    if len(key) != KEY_BYTES:
-        raise ConfigError(f"{place}: must be {FORMAT}; make one with `openssl rand -base64 32`")
-    return key
+        return None
+    return key if len(key) == KEY_BYTES else None
 
 
 def key_file_of(database: Path) -> Path:
@@ -63,7 +61,10 @@ def read_or_make_key(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return parse_key(path.read_text(), str(path))
+        found = _decoded(path.read_text())
+        if found is None:
+            raise ConfigError(f"{path}: {FIX}") from None
+        return found
     key = os.urandom(KEY_BYTES)
     with os.fdopen(handle, "wb") as file:
         file.write(base64.b64encode(key) + b"\n")

@@ -142,6 +142,44 @@ def test_the_configuration_is_shown_with_origins_and_without_secrets(
     assert "canary" not in plain.out
 
 
+@pytest.mark.spec("OPS-95")
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            '[providers.acme]\nbase_url = "http://127.0.0.1:9"\n',
+            "providers.acme.family: must be set, for 'acme' is not a built-in provider",
+        ),
+        (
+            '[[credentials]]\nprovider = "anthropc"\nsecret = "x"\n',
+            "credentials.0.provider: no provider 'anthropc'; did you mean 'anthropic'?",
+        ),
+        ('[[credentials]]\nprovider = "anthropic"\n', "credentials.0.secret: must be set"),
+        (
+            '[routing]\nexcluded_models = ["sandbox-larg"]\n',
+            "routing.excluded_models.0: no model 'sandbox-larg'; did you mean 'sandbox-large'",
+        ),
+        (
+            '[gateway]\ndatabase = "mysql://localhost/x"\n',
+            "gateway.database: must be sqlite:///FILE or postgresql://…",
+        ),
+    ],
+)
+def test_a_check_finds_what_a_start_would_and_names_the_file(
+    tmp_path: Path, inline: Inline, text: str, complaint: str
+) -> None:
+    configured(tmp_path, text)
+    for command in (("config", "check"), ("serve",)):
+        done = inline(*command)
+        assert done.code == 2
+        assert done.error.startswith(f"error: pointsman.toml: {complaint}")
+
+
+def test_what_the_sandbox_adds_may_be_excluded(tmp_path: Path, inline: Inline) -> None:
+    configured(tmp_path, '[routing]\nexcluded_models = ["sandbox-small"]\n')
+    assert inline("config", "check").code == 0
+
+
 def test_an_unknown_variable_warns_once(inline: Inline) -> None:
     done = inline("config", "check", POINTSMAN_GATEWAY__LISEN="x")
     assert done.code == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, SecretStr
 
-from services.runtime.config import ConfigError, Document, read_document
+from services.runtime.config import ConfigError, Document, SettingError, read_document
 from services.runtime.settings import CommonSettings, Section, ServiceSettings
 from services.runtime.sources import parsed
 
@@ -107,6 +107,22 @@ def test_a_complaint_about_a_variable_names_the_variable(tmp_path: Path) -> None
 def test_a_variable_that_sets_a_list_is_told_to_be_json(tmp_path: Path) -> None:
     message = complaint(tmp_path, "", {"POINTSMAN_GATEWAY__TAGS": "a,b"})
     assert message.endswith("gateway.tags: must be a list, written as JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "source"),
+    [
+        ('[gateway]\nlisten = "a"\n', {}, "pm.toml"),
+        ("", {"POINTSMAN_GATEWAY__LISTEN": "a"}, "POINTSMAN_GATEWAY__LISTEN"),
+    ],
+)
+def test_a_complaint_from_outside_the_schema_names_the_source(
+    tmp_path: Path, text: str, environ: dict[str, str], source: str
+) -> None:
+    found, _ = document(tmp_path, text, environ)
+    message = rf"{source}: gateway\.listen: must be elsewhere$"
+    with pytest.raises(ConfigError, match=message), found.naming_sources():
+        raise SettingError("gateway.listen", "must be elsewhere")
 
 
 def test_a_complaint_never_shows_a_value(tmp_path: Path) -> None:
