@@ -128,7 +128,8 @@ class Routing:
         """Return the decision of the scorer, and of the planner where there is a pin."""
         action, record = case.ground.action, case.ground.record
         try:
-            score = await self._scorer.score(action, record, prompt_of(action.request))
+            answer = await self._scorer.score(action, record, prompt_of(action.request))
+            score = pinned.servable(answer, case.moment)
         except PeerError as error:
             metrics.DEGRADED.labels("scorer").inc()
             if pin is None:

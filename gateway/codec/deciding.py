@@ -77,10 +77,13 @@ def score_of(message: scorer_pb2.ScoreResponse) -> Score:
     """
     if not message.candidates:
         raise PeerError(Reason.ROUTING_UNAVAILABLE, "the scorer named no model", retry_after_s=1.0)
+    candidates = tuple(_candidate(each) for each in message.candidates)
+    has_risks = any(each.risk is not None for each in candidates)
     return Score(
-        candidates=tuple(_candidate(each) for each in message.candidates),
+        candidates=candidates,
         reason=message.reason,
         artifact_version=message.versions.artifact_version,
+        risk_price_micros=message.knobs.risk_price_micro_usd if has_risks else None,
     )
 
 
@@ -130,6 +133,7 @@ def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActi
         )
         if offer is not None
         else None,
+        overrides=planner_pb2.PlannerOverrides(risk_price_micro_usd=question.risk_price_micros),
         catalog_version=question.catalog_version,
         config_version=question.config_version,
         eligibility_id=question.eligibility_id,

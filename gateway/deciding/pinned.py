@@ -5,7 +5,7 @@ A pin that may not serve is passed over for this action only; the row is not tou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway.eligibility import permits
@@ -13,6 +13,7 @@ from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models
 from gateway.sessions.usage import cache_state, is_saturated, last_use_of
+from services.domain.errors import PeerError, Reason
 
 if TYPE_CHECKING:
     from gateway.model import EligibilityRecord
@@ -64,6 +65,20 @@ def unwanted_models(session: Session, now_unix_s: float) -> frozenset[str]:
     """
     struck = struck_models(session, now_unix_s)
     return struck | {session.last_served_model} if is_saturated(session) else struck
+
+
+def servable(score: Score, moment: Moment) -> Score:
+    """Return the score without candidates that may not serve, whatever the scorer thinks.
+
+    One that runs with another catalog may name models that are not there.
+
+    Raises:
+        PeerError: nothing is left.
+    """
+    left = tuple(c for c in score.candidates if moment.may_serve(c.binding.model_id))
+    if not left:
+        raise PeerError(Reason.ROUTING_UNAVAILABLE, "the scorer named no model that may serve")
+    return score if len(left) == len(score.candidates) else replace(score, candidates=left)
 
 
 def fresh_pick(score: Score, unwanted: frozenset[str]) -> Candidate:

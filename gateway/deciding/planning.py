@@ -37,7 +37,8 @@ def plan_question(
     """Return the question whether to leave ``pin`` for the fresh pick.
 
     The warm prefix is what the last answer read and wrote, not a share of the prompt: what came
-    since is not cached. Leftovers of earlier visits are not counted on.
+    since is not cached. Leftovers of earlier visits are not counted on. Both services price risk
+    alike, or the one would undo what the other chose.
     """
     session, record, fresh = scored.session, moment.record, scored.fresh
     use = last_use_of(session, pin)
@@ -58,6 +59,7 @@ def plan_question(
             binding for name in models for binding in moment.catalog.models[name].bindings
         ),
         offer=offer,
+        risk_price_micros=scored.score.risk_price_micros,
         catalog_version=record.catalog_version,
         config_version=record.config_version,
         eligibility_id=record.record_id,

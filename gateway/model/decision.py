@@ -87,6 +87,8 @@ class Score:
     candidates: tuple[Candidate, ...]
     reason: str
     artifact_version: str = ""
+    risk_price_micros: int | None = None
+    """What the scorer took one answer that is not good enough to cost; None: it knew no risks."""
 
     def of(self, model_id: str) -> Candidate | None:
         """Return the candidate of a model; None: it is not in the pool."""
@@ -133,6 +135,8 @@ class PlanQuestion:
     prices: tuple[Binding, ...]
     """Every binding of both models, each model's primary one first."""
     offer: SummaryOffer | None
+    risk_price_micros: int | None
+    """The scorer's price of risk; None: the planner's own."""
     catalog_version: str
     config_version: str
     eligibility_id: str

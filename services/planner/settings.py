@@ -24,7 +24,8 @@ class PlannerSettings(ServiceSettings):
     expected_remaining_actions: int = Field(default=3, ge=0, le=1_000)
     """How many actions a choice is expected to last, the current one included."""
     risk_price_usd: Money = 0.10
-    """What one answer that is not good enough costs; the scorer should use the same (``value``)."""
+    """What one answer that is not good enough costs (``value``); a gateway sends what its scorer
+    used."""
     persistence: float = Field(default=0.2, ge=0, le=1)
     """How much of today's gap in risk is expected to last; the rest is the session's mean
     (``value``)."""

@@ -19,7 +19,7 @@ class ScorerSettings(ServiceSettings):
     artifact_version: str = ""
     """Bundle to serve. Empty: the one that the folder's file `latest` names."""
     risk_price_usd: Money = 0.10
-    """What one answer that is not good enough costs; the planner should use the same."""
+    """What one answer that is not good enough costs; the gateway tells the planner."""
     embedding_cache_entries: int = Field(default=4_096, ge=0)
     """Most texts whose vectors are kept, by digest. 0: none."""
     callers: tuple[str, ...] = ()

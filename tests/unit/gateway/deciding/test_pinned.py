@@ -4,10 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.deciding.pinned import fresh_pick, pin_cache, reanchored, unwanted_models, usable_pin
+from gateway.deciding.pinned import (
+    fresh_pick,
+    pin_cache,
+    reanchored,
+    servable,
+    unwanted_models,
+    usable_pin,
+)
 from gateway.sessions.model import TTL_S, CacheState, Strike
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
+from services.domain.errors import PeerError
 from tests.unit.gateway.deciding.made import moment, record, score
 from tests.unit.gateway.sessions.made import NOW, choice, pinned, use
 
@@ -47,6 +55,19 @@ def test_unwanted_models_are_picked_only_where_there_is_nothing_else() -> None:
     found = score("large", "middle")
     assert fresh_pick(found, frozenset({"large"})).binding.model_id == "middle"
     assert fresh_pick(found, frozenset({"large", "middle"})).binding.model_id == "large"
+
+
+def test_a_scorer_with_another_catalog_names_only_what_may_serve_here() -> None:
+    found = score("large", "middle")
+    gone = replace(found.candidates[0].binding, model_id="gone")
+    newer = replace(
+        found, candidates=(replace(found.candidates[0], binding=gone), *found.candidates)
+    )
+    assert servable(newer, moment()) == found
+    assert servable(found, moment()) is found
+    excluded = moment(record(excluded_models=frozenset({"large", "middle"})))
+    with pytest.raises(PeerError):
+        servable(newer, excluded)
 
 
 @pytest.mark.spec("TRN-57")

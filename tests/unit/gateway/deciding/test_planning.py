@@ -92,3 +92,11 @@ def test_time_passes_for_the_cache() -> None:
         scored(SERVED, score("middle")), choice(), moment(now_unix_s=NOW + 300), None
     )
     assert question.pin_cache is CacheState.COLD
+
+
+def test_the_planner_prices_risk_as_the_scorer_did() -> None:
+    found = replace(score("middle", middle=0.2), risk_price_micros=250_000)
+    question = plan_question(scored(SERVED, found), choice(), moment(), None)
+    assert question.risk_price_micros == 250_000
+    unpriced = plan_question(scored(SERVED, score("middle")), choice(), moment(), None)
+    assert unpriced.risk_price_micros is None
