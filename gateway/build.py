@@ -148,6 +148,11 @@ class Gateway:
         """The port it listens on, once started."""
         return self._server.port
 
+    @property
+    def rpc_port(self) -> int:
+        """The port of RouterService, once started; 0: it is not served."""
+        return self._rpc.port
+
     async def start(self) -> None:
         """Open the store, listen, see that there is a key and watch credentials.
 

@@ -92,6 +92,8 @@ class RpcServer:
 class NoRpc:
     """Stands for a server where there is none."""
 
+    port = 0
+
     async def start(self) -> None:
         """Do nothing."""
 

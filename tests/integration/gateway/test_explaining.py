@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
+import grpc
 import pytest
+from pointsman.common.v1 import attempt_pb2
+from pointsman.router.v1 import router_pb2, router_pb2_grpc
 from pydantic import SecretStr
 
 from gateway.build import Deciding, Gateway
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
+from gateway.model import Failed
 from gateway.model.decision import PlanAnswer, Strategy
 from gateway.model.explained import CredentialPreview
 from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
 from gateway.showing import Showing, Sources
 from services.domain.catalog import Catalog, build_catalog
+from services.domain.errors import Reason
+from services.domain.vocab import FailureClass
+from services.runtime import status
 from services.runtime.clock import SystemClock
 from tests.fakes.deciding import FakeHandover, FakePlanner, FakeScorer
 from tests.fakes.explaining import FakePreviews, requested, scored
@@ -27,6 +35,7 @@ from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
 from tests.fakes.sessions import MemorySessionStore
 
 KEY = "rk_test_0123456789abcdefghij"
+BEARER = (("authorization", f"Bearer {KEY}"),)
 BIG, SMALL = "big", "small"
 TOOL = {"name": "look", "input_schema": {"type": "object"}}
 BODY = {"model": BIG, "max_tokens": 1000, "messages": [{"role": "user", "content": "hello"}]}
@@ -102,6 +111,10 @@ class Explaining:
         self.http = aiohttp.ClientSession(
             f"http://127.0.0.1:{self.gateway.port}", headers={"x-router-key": KEY}
         )
+
+    @property
+    def rpc_address(self) -> str:
+        return f"127.0.0.1:{self.gateway.rpc_port}"
 
     async def aclose(self) -> None:
         await self.http.close()
@@ -248,3 +261,37 @@ async def test_a_model_that_is_not_there_is_404_where_the_client_chooses(tmp_pat
         assert answer.status == 404
         assert "did you mean big" in (await answer.json())["error"]["message"]
     await one.aclose()
+
+
+async def test_a_drain_ends_watches_and_takes_no_more_calls(running: Explaining) -> None:
+    async with grpc.aio.insecure_channel(running.rpc_address) as channel:
+        stub = router_pb2_grpc.RouterServiceStub(channel)
+        watch = stub.WatchDecisions(router_pb2.WatchDecisionsRequest(), metadata=BEARER)
+        await watch.read()
+        await running.gateway.drain(0.0, 1.0)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await watch.read()
+    assert status.error_of(caught.value).reason is Reason.DRAINING
+
+
+async def test_live_decisions_are_streamed(running: Explaining) -> None:
+    async with grpc.aio.insecure_channel(running.rpc_address) as channel:
+        stub = router_pb2_grpc.RouterServiceStub(channel)
+        watch = stub.WatchDecisions(
+            router_pb2.WatchDecisionsRequest(wants_attempts=True), metadata=BEARER
+        )
+        await watch.read()
+        running.dispatch.steps = [Failed(FailureClass.OVERLOADED, attempt_count=1)]
+        async with running.http.post("/v1/messages", json=BODY) as answer:
+            assert answer.status == 529
+            action_id = answer.headers["x-router-action-id"]
+        told: list[router_pb2.WatchDecisionsResponse] = []
+        async with asyncio.timeout(5):
+            while not told or told[-1].WhichOneof("event") != "completed":
+                event = await watch.read()
+                assert isinstance(event, router_pb2.WatchDecisionsResponse)
+                told.append(event)
+        watch.cancel()
+    assert told[0].decided.action_id == told[-1].completed.action_id == action_id
+    assert told[-1].completed.http_status == 529
+    assert told[-1].completed.failure_class == attempt_pb2.FAILURE_CLASS_OVERLOADED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import orjson
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from pointsman.common.v1 import action_pb2, binding_pb2, header_pb2
 from pointsman.planner.v1 import planner_pb2
 from pointsman.router.v1 import router_pb2
+from pydantic import SecretStr
 
 from gateway.codec import router as codec
 from gateway.deciding.pinned import pin_cache
@@ -20,6 +23,7 @@ from gateway.rpc.callers import token_of
 from gateway.sessions.model import Address, CacheState
 from gateway.sessions.pins import live_pin
 from gateway.sessions.usage import last_use_of
+from gateway.settings import GatewaySettings
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
 
@@ -154,3 +158,13 @@ def test_only_a_bearer_token_names_a_caller(
     metadata: list[tuple[str, str | bytes]] | None, expected: str
 ) -> None:
     assert token_of(metadata) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "is_refused"), [("rk_" + "k" * 20, True), ("rk_" + "k" * 29, False)]
+)
+def test_a_router_service_that_others_can_reach_needs_a_long_key(
+    key: str, is_refused: bool
+) -> None:
+    with pytest.raises(ValueError, match="rpc_listen") if is_refused else nullcontext():
+        GatewaySettings(bootstrap_key=SecretStr(key), rpc_listen="0.0.0.0:50050")
