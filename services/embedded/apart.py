@@ -12,6 +12,7 @@ from services.runtime.clock import SystemClock
 from services.runtime.config import read_document
 from services.runtime.edge import EdgeOptions, serve_edge
 from services.runtime.parts import TABLES_OF_PARTS, Peers
+from services.runtime.providers import providers_of
 from services.runtime.settings import CommonSettings
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def main(file: Path | None = None) -> int:
                 own,
                 routing,
                 common,
-                catalog=load_catalog(common.catalog, document.base),
+                catalog=load_catalog(common.catalog, document.base, providers=providers_of(common)),
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )

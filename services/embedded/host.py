@@ -134,7 +134,8 @@ def catalog_of(document: Document, settings: Settings, *, is_sandboxed: bool) ->
         ConfigError: a file of the configuration is unusable.
     """
     extra = (sandbox_catalog.document(),) if is_sandboxed else ()
-    return load_catalog(settings.catalog, document.base, extra)
+    known = providers_of(settings)
+    return load_catalog(settings.catalog, document.base, extra, providers=known)
 
 
 def wants_sandbox(settings: Settings) -> bool:

@@ -8,20 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import Catalog, CatalogError, build_catalog
+from services.runtime.schema import hint
 from services.runtime.sources import ConfigError, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from services.runtime.settings import CatalogSettings
 
 
 def load_catalog(
-    settings: CatalogSettings, base: Path, extra_documents: Iterable[Mapping[str, object]] = ()
+    settings: CatalogSettings,
+    base: Path,
+    extra_documents: Iterable[Mapping[str, object]] = (),
+    *,
+    providers: Collection[str] | None = None,
 ) -> Catalog:
     """Return the built-in models overlaid by ``extra_documents`` and the configured files.
 
     Relative file names start from ``base``. A later entry of the same id replaces the earlier.
+    ``providers`` are those that bindings may name; None: any.
 
     Raises:
         ConfigError: a file cannot be read or an entry is unusable; names file, model and fix.
@@ -30,7 +36,7 @@ def load_catalog(
     for name in settings.extend:
         path = base / Path(name).expanduser()
         documents.append(parse_toml(path))
-        _check(documents, str(path))
+        _refuse_strangers(_check(documents, str(path)), str(path), providers)
     return _check(documents, "built-in catalog")
 
 
@@ -38,6 +44,18 @@ def builtin_document() -> dict[str, object]:
     """Return the catalog that ships with the product."""
     file = resources.files("services.runtime").joinpath("data/catalog.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _refuse_strangers(catalog: Catalog, source: str, providers: Collection[str] | None) -> None:
+    """Raise where a binding is at a provider that is not there: nothing could ever serve it."""
+    bindings = (binding for model in catalog.models.values() for binding in model.bindings)
+    for binding in bindings:
+        name = binding.provider
+        if providers is not None and name not in providers:
+            raise ConfigError(
+                f"{source}: model {binding.model_id!r}, binding {binding.index}: no provider"
+                f" {name!r}; {hint(name, providers)} (or add [providers.{name}])"
+            )
 
 
 def _check(documents: list[Mapping[str, object]], source: str) -> Catalog:

@@ -9,6 +9,7 @@ from services.runtime.catalog import load_catalog
 from services.runtime.clock import Clock, SystemClock
 from services.runtime.config import Document, SettingError, read_document
 from services.runtime.host import Bundle, ServerOptions, serve
+from services.runtime.providers import providers_of
 from services.runtime.settings import CommonSettings, ServiceSettings
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def main(
             bundle = build(
                 settings,
                 common,
-                catalog=load_catalog(common.catalog, document.base),
+                catalog=load_catalog(common.catalog, document.base, providers=providers_of(common)),
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )

@@ -9,6 +9,7 @@ import pytest
 from services.domain.catalog import PROVIDER_FAMILIES
 from services.runtime.catalog import load_catalog
 from services.runtime.config import ConfigError
+from services.runtime.providers import BASE_URLS
 from services.runtime.settings import CatalogSettings
 
 ACME = """
@@ -59,3 +60,14 @@ def test_a_bad_entry_is_named_with_its_file(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read"):
         load_catalog(CatalogSettings(extend=("gone.toml",)), tmp_path)
+
+
+def test_a_binding_at_a_provider_that_is_not_there_is_named_with_the_nearest(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "acme.toml").write_text(ACME)
+    extended = CatalogSettings(extend=("acme.toml",))
+    assert "acme-large" in load_catalog(extended, tmp_path, providers=("acme", *BASE_URLS)).models
+    complaint = r"acme\.toml: model 'acme-large', binding 0: no provider 'acme'; .*'acne'"
+    with pytest.raises(ConfigError, match=complaint):
+        load_catalog(extended, tmp_path, providers=("acne", *BASE_URLS))
