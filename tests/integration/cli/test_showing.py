@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from tests.fakes.process import RunningProcess
@@ -76,6 +77,19 @@ async def test_route_explains_and_nothing_is_served(running: Running) -> None:
     assert isinstance(credential, dict)
     assert len(credential["fingerprint"]) == 8
     assert not any(line.has(event="action") for line in running.process.lines)
+
+
+async def test_what_route_says_is_what_live_traffic_gets(running: Running) -> None:
+    for text in ("Prove that there are infinitely many primes.", "Say hello."):
+        body = {**BODY, "messages": [{"role": "user", "content": text}]}
+        found = await running.explained(body)
+        async with (
+            aiohttp.ClientSession(headers={"x-router-key": KEY}) as http,
+            http.post(f"{running.server}/v1/messages", json=body) as answer,
+        ):
+            served = answer.headers
+        named = (served["x-router-model"], served["x-router-provider"], served["x-router-decision"])
+        assert named == (found["model"], found["provider"], found["reason"])
 
 
 async def test_route_assumes_a_pin_and_tells_what_the_planner_found(running: Running) -> None:
