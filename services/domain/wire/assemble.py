@@ -50,7 +50,9 @@ def _block_events(block: Block, index: int) -> list[Event]:
             return _spoken(BlockOpen(index, "refusal"), words)
         case ToolUse():
             opening = BlockOpen(index, "tool_use", block.call_id, block.name)
-            return _spoken(opening, block.arguments.decode("utf-8", "replace"))
+            told = _spoken(opening, block.arguments.decode("utf-8", "replace"))
+            told[-1:-1] = [BlockState(index, entry) for entry in block.state]
+            return told
         case Thinking(text=words, state=state):
             redacted = next((entry for entry in state if entry.kind == "redacted"), None)
             if redacted is not None:
@@ -119,6 +121,7 @@ class Assembler:
                 self._blocks.append(Refusal(words))
             case "tool_use":
                 arguments = (words or "{}").encode("utf-8", "replace")
-                self._blocks.append(ToolUse(opened.call_id, opened.name, arguments))
+                call = ToolUse(opened.call_id, opened.name, arguments, state=tuple(state))
+                self._blocks.append(call)
             case "thinking" | "redacted_thinking":
                 self._blocks.append(Thinking(words, tuple(state)))

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from services.domain.wire.levels import (
+    BUDGETS,
+    DEFAULT_BUDGET_TOKENS,
+    level_of_budget,
+    nearest_level,
+)
 
+if TYPE_CHECKING:
     from services.domain.catalog import ModelFacts
     from services.domain.wire.model import Reasoning
 
 MIN_BUDGET_TOKENS = 1024
 """Smallest thinking budget that the dialect accepts."""
-
-_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_BUDGETS: Mapping[str, int] = {
-    "minimal": 512,
-    "low": 1024,
-    "medium": 8192,
-    "high": 24576,
-    "xhigh": 24576,
-    "max": 24576,
-}
 
 
 class Plan(NamedTuple):
@@ -37,29 +32,6 @@ class Plan(NamedTuple):
     def is_thinking(self) -> bool:
         """Whether the target will reason."""
         return self.thinking is not None and self.thinking.get("type") != "disabled"
-
-
-def level_of_budget(budget_tokens: int) -> str:
-    """Return the level that a token budget stands for."""
-    if budget_tokens <= 0:
-        return "medium"
-    if budget_tokens <= 4096:
-        return "low"
-    return "medium" if budget_tokens <= 16384 else "high"
-
-
-def nearest_level(level: str, supported: tuple[str, ...]) -> str:
-    """Return the supported level next to ``level``, the lower one of two equally near.
-
-    An unknown level counts as ``medium``. Nothing supported: the level itself.
-    """
-    known = [name for name in supported if name in _LEVELS]
-    if not known or level in supported:
-        return level
-    if level == "xhigh" and "max" in known:
-        return "max"
-    rank = _LEVELS.index(level) if level in _LEVELS else _LEVELS.index("medium")
-    return min(known, key=lambda name: (abs(_LEVELS.index(name) - rank), _LEVELS.index(name)))
 
 
 def plan_reasoning(
@@ -81,7 +53,9 @@ def plan_reasoning(
         effort = nearest_level(level, facts.reasoning_levels)
         is_met = wish.mode == "level" and effort == level
         return Plan({"type": "adaptive"}, effort, code="" if is_met else "reasoning_projected")
-    budget = wish.budget_tokens if wish.mode == "budget" else _BUDGETS.get(level, 8192)
+    budget = (
+        wish.budget_tokens if wish.mode == "budget" else BUDGETS.get(level, DEFAULT_BUDGET_TOKENS)
+    )
     if has_open_tools:
         return Plan(code="reasoning_off_in_tool_loop")
     return _budgeted(budget, max_tokens, cap, "" if wish.mode == "budget" else "level_to_budget")

@@ -11,9 +11,10 @@ import json
 from typing import TYPE_CHECKING
 
 from services.domain.wire.anthropic.encode import REQUIRED_MEMBERS, default_max_tokens
-from services.domain.wire.anthropic.reasoning import nearest_level, plan_reasoning
+from services.domain.wire.anthropic.reasoning import plan_reasoning
 from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
+from services.domain.wire.levels import nearest_level
 from services.domain.wire.model import EncodedRequest, Transform, TransformAction
 from services.domain.wire.reading import text
 

@@ -70,3 +70,5 @@ class RenderContext:
     estimated_input_tokens: int = 0
     is_usage_wanted: bool = True
     """Chat streams carry usage only when the client asked for it."""
+    is_reasoning_wanted: bool = True
+    """Gemini clients see reasoning only when they asked for it."""

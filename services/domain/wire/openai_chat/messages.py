@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.billing import without_billing_header
+from services.domain.wire.labels import (
+    CONTINUE_TEXT,
+    FAILED_RESULT_LABEL,
+    attachment_label,
+)
 from services.domain.wire.model import (
     Opaque,
     Refusal,
@@ -16,12 +22,6 @@ from services.domain.wire.model import (
     ToolUse,
     TransformAction,
 )
-from services.domain.wire.openai_chat.labels import (
-    CONTINUE_TEXT,
-    FAILED_RESULT_LABEL,
-    attachment_label,
-)
-from services.domain.wire.openai_chat.pairing import paired
 from services.domain.wire.openai_chat.render import (
     content_member,
     is_result_attachment,
@@ -30,6 +30,7 @@ from services.domain.wire.openai_chat.render import (
     short_id,
     user_parts,
 )
+from services.domain.wire.pairing import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Block, Request, SystemBlock, Target, Turn
     from services.domain.wire.openai_chat.render import Rendering
 
-_BILLING_HEADER = "x-anthropic-billing-header"
 _Message = dict[str, object]
 
 
@@ -94,17 +94,11 @@ def _place(block: SystemBlock) -> int:
 
 
 def _without_billing(request: Request, rendering: Rendering) -> list[SystemBlock]:
-    """Return the system blocks without one client's first line that changes every conversation.
-
-    It would ruin every prefix cache of a vendor that does not know to skip it.
-    """
-    blocks = list(request.system)
-    if rendering.is_native or not blocks or not blocks[0].text.startswith(_BILLING_HEADER):
-        return blocks
+    kept = None if rendering.is_native else without_billing_header(request.system)
+    if kept is None:
+        return list(request.system)
     rendering.note("billing_header", TransformAction.DROPPED, "system[0]")
-    rest = blocks[0].text.partition("\n")[2]
-    first = [type(blocks[0])(rest, blocks[0].origin, blocks[0].after_turn)] if rest else []
-    return first + blocks[1:]
+    return kept
 
 
 def _system(group: list[SystemBlock], target: Target, rendering: Rendering) -> _Message:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.levels import REASONING_FLOOR_TOKENS, level_of_budget
 from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.refusals import (
     MAX_STOP_SEQUENCES,
     is_refused,
-    level_of_budget,
     nearest_level,
     output_limit_key,
 )
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import Request, Target
     from services.domain.wire.openai_chat.render import Rendering
-
-REASONING_FLOOR_TOKENS = 16_384
-"""Least output limit of a target whose hidden reasoning counts and cannot be switched off.
-
-The limit is a ceiling, so this costs nothing on short answers; without it helper requests with a
-limit of 1 or 64 tokens return nothing.
-"""
 
 _Members = dict[str, object]
 

@@ -67,12 +67,3 @@ def nearest_level(level: str, target: Target, *, is_native: bool) -> str:
         return supported[0]
     wanted = _LEVELS.index(level)
     return min(known, key=lambda name: (abs(_LEVELS.index(name) - wanted), _LEVELS.index(name)))
-
-
-def level_of_budget(budget_tokens: int) -> str:
-    """Return the level that stands for a budget of reasoning tokens."""
-    if budget_tokens <= 0:
-        return "medium"
-    if budget_tokens <= 4096:
-        return "low"
-    return "medium" if budget_tokens <= 16384 else "high"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.labels import FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     Refusal,
     Role,
@@ -15,7 +16,6 @@ from services.domain.wire.model import (
     Turn,
     WireError,
 )
-from services.domain.wire.openai_chat.labels import FAILED_RESULT_LABEL
 from services.domain.wire.openai_chat.parts import content_blocks
 from services.domain.wire.reading import dump, mapping, text
 

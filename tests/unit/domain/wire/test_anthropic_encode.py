@@ -13,8 +13,8 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic import CODEC
 from services.domain.wire.anthropic.encode import JSON_OBJECT_LINE
 from services.domain.wire.anthropic.history import NO_RESULT, ORPHAN_LABEL
-from services.domain.wire.anthropic.reasoning import level_of_budget, nearest_level
 from services.domain.wire.anthropic.schema import clean_schema
+from services.domain.wire.levels import level_of_budget, nearest_level
 from services.domain.wire.model import (
     Block,
     Limits,

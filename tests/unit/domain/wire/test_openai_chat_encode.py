@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from services.domain.catalog import ModelFacts
 from services.domain.wire import anthropic
+from services.domain.wire.labels import FAILED_RESULT_LABEL, UNANSWERED_CALL_TEXT
 from services.domain.wire.model import Text, ToolResult, UnbuildableError
 from services.domain.wire.openai_chat import CODEC
-from services.domain.wire.openai_chat.labels import FAILED_RESULT_LABEL, UNANSWERED_CALL_TEXT
 from services.domain.wire.openai_chat.schema import chat_schema
 from tests.unit.domain.wire.openai_chat_cases import target
 

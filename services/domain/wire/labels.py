@@ -1,4 +1,4 @@
-"""Fixed texts that say in words what this dialect has no member for."""
+"""Fixed texts that say in words what a dialect has no member for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ UNANSWERED_CALL_TEXT = "No result of this call was recorded."
 """Result of a call that the history leaves unanswered."""
 
 CONTINUE_TEXT = "Continue."
-"""User text after a final assistant turn, which this dialect cannot continue in place."""
+"""User text after a final assistant turn, which a dialect cannot continue in place."""
 
 
 def orphan_label(call_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Calls next to their results: the order that every chat upstream demands.
+"""Calls next to their results: the order that strict upstreams demand.
 
 After the calls of an assistant turn come all their results, in the order of the calls; what stood
 between them moves behind. A call without result gets one that says so; a result without call
@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from services.domain.wire.labels import UNANSWERED_CALL_TEXT, orphan_label
 from services.domain.wire.model import (
     Role,
     Text,
@@ -20,7 +21,6 @@ from services.domain.wire.model import (
     TransformAction,
     Turn,
 )
-from services.domain.wire.openai_chat.labels import UNANSWERED_CALL_TEXT, orphan_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,53 @@
+"""Levels and budgets of reasoning, which dialects exchange for each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REASONING_FLOOR_TOKENS = 16_384
+"""Least output limit of a target whose hidden reasoning counts and cannot be switched off.
+
+The limit is a ceiling, so this costs nothing on short answers; without it helper requests with a
+limit of 1 or 64 tokens return nothing.
+"""
+
+DEFAULT_BUDGET_TOKENS = 8192
+"""Budget of a level that is not known."""
+
+BUDGETS: Mapping[str, int] = {
+    "minimal": 512,
+    "low": 1024,
+    "medium": 8192,
+    "high": 24576,
+    "xhigh": 24576,
+    "max": 24576,
+}
+"""Budget in tokens that a level stands for, before a target's own limits."""
+
+_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def level_of_budget(budget_tokens: int) -> str:
+    """Return the level that a token budget stands for."""
+    if budget_tokens <= 0:
+        return "medium"
+    if budget_tokens <= 4096:
+        return "low"
+    return "medium" if budget_tokens <= 16384 else "high"
+
+
+def nearest_level(level: str, supported: tuple[str, ...]) -> str:
+    """Return the supported level next to ``level``, the lower one of two equally near.
+
+    An unknown level counts as ``medium``. Nothing supported: the level itself.
+    """
+    known = [name for name in supported if name in _LEVELS]
+    if not known or level in supported:
+        return level
+    if level == "xhigh" and "max" in known:
+        return "max"
+    rank = _LEVELS.index(level) if level in _LEVELS else _LEVELS.index("medium")
+    return min(known, key=lambda name: (abs(_LEVELS.index(name) - rank), _LEVELS.index(name)))
