@@ -16,7 +16,7 @@ from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model import InstallationId
 from gateway.sessions.document import DocumentError, decode, encode
 from gateway.sessions.model import Address, Session
-from services.runtime.database import open_engine, prepare, read_only, store_errors
+from services.runtime.database import is_sqlite, open_engine, prepare, read_only, store_errors
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -43,14 +43,35 @@ _READ = (
     SESSIONS.c.version,
     SESSIONS.c.document,
 )
+_IS_AT = sa.and_(
+    SESSIONS.c.session_key == sa.bindparam("at_key"), SESSIONS.c.role == sa.bindparam("at_role")
+)
+_LOADING = sa.select(*_READ).where(_IS_AT)
+_ADDING = SESSIONS.insert()
+_CHANGING = (
+    SESSIONS.update()
+    .where(_IS_AT, SESSIONS.c.version == sa.bindparam("at_version"))
+    .values({name: sa.bindparam(name) for name in ("version", "expires_unix_s", "document")})
+)
+_TAKING = (
+    SESSIONS.delete()
+    .where(_IS_AT, SESSIONS.c.expires_unix_s > sa.bindparam("now_unix_s"))
+    .returning(*_READ)
+)
+"""Statements by parameters: they are made once, and one call can carry many rows."""
 
 
 class SqlSessionStore:
     """Sessions in the gateway's database."""
 
     def __init__(self, url: str) -> None:
-        self._engine = open_engine(url, schema=SCHEMA)
+        self._engine = open_engine(url, schema=SCHEMA, is_autocommit=True)
         self._reader = read_only(self._engine)
+        self._together = (
+            self._engine
+            if is_sqlite(url)
+            else self._engine.execution_options(isolation_level="READ COMMITTED")
+        )
 
     async def start(self) -> None:
         """Open the store; SQLite is migrated, PostgreSQL is checked."""
@@ -64,7 +85,7 @@ class SqlSessionStore:
         """Return the session; None: it was never stored."""
         with store_errors():
             async with self._reader.connect() as connection:
-                rows = await connection.execute(sa.select(*_READ).where(_is_at(address)))
+                rows = await connection.execute(_LOADING, _place(address))
                 row = rows.one_or_none()
         return _session(*row) if row is not None else None
 
@@ -74,7 +95,10 @@ class SqlSessionStore:
         with store_errors():
             try:
                 async with self._engine.begin() as connection:
-                    result = await connection.execute(_writing(session, stored))
+                    if session.version:
+                        result = await connection.execute(_CHANGING, _change(stored))
+                    else:
+                        result = await connection.execute(_ADDING, _row(stored))
             except exc.IntegrityError:
                 return None
         return stored if result.rowcount == 1 else None
@@ -86,9 +110,9 @@ class SqlSessionStore:
         changed = [_change(session) for session in stored if session.version > 1]
         with store_errors():
             try:
-                async with self._engine.begin() as connection:
+                async with self._together.begin() as connection:
                     if new:
-                        await connection.execute(SESSIONS.insert(), new)
+                        await connection.execute(_ADDING, new)
                     if changed and await _changed_rows(connection, changed) != len(changed):
                         await connection.rollback()
                         return False
@@ -98,14 +122,10 @@ class SqlSessionStore:
 
     async def consume(self, address: Address, now_unix_s: float) -> Session | None:
         """Remove and return a session that is not over yet."""
-        taking = (
-            SESSIONS.delete()
-            .where(_is_at(address), SESSIONS.c.expires_unix_s > now_unix_s)
-            .returning(*_READ)
-        )
+        asked = {**_place(address), "now_unix_s": now_unix_s}
         with store_errors():
             async with self._engine.begin() as connection:
-                row = (await connection.execute(taking)).one_or_none()
+                row = (await connection.execute(_TAKING, asked)).one_or_none()
         return _session(*row) if row is not None else None
 
     async def recent(self, ended_after_unix_s: float, limit: int) -> Sequence[Session]:
@@ -129,17 +149,6 @@ class SqlSessionStore:
                 return (await connection.execute(ending)).rowcount
 
 
-def _is_at(address: Address) -> sa.ColumnElement[bool]:
-    return sa.and_(SESSIONS.c.session_key == address.key.hex(), SESSIONS.c.role == address.role)
-
-
-def _writing(session: Session, stored: Session) -> sa.Insert | sa.Update:
-    if not session.version:
-        return SESSIONS.insert().values(_row(stored))
-    is_own = SESSIONS.c.version == session.version
-    return SESSIONS.update().where(_is_at(session.address), is_own).values(_values(stored))
-
-
 def _values(stored: Session) -> dict[str, object]:
     return {
         "version": stored.version,
@@ -158,22 +167,13 @@ def _row(stored: Session) -> dict[str, object]:
     }
 
 
-_CHANGING = (
-    SESSIONS.update()
-    .where(
-        SESSIONS.c.session_key == sa.bindparam("at_key"),
-        SESSIONS.c.role == sa.bindparam("at_role"),
-        SESSIONS.c.version == sa.bindparam("at_version"),
-    )
-    .values({name: sa.bindparam(name) for name in ("version", "expires_unix_s", "document")})
-)
-"""Changes one row by parameters, so that many can go in one call."""
+def _place(address: Address) -> dict[str, object]:
+    return {"at_key": address.key.hex(), "at_role": address.role}
 
 
 def _change(stored: Session) -> dict[str, object]:
     return {
-        "at_key": stored.address.key.hex(),
-        "at_role": stored.address.role,
+        **_place(stored.address),
         "at_version": stored.version - 1,
         **_values(stored),
     }

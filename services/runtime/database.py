@@ -26,6 +26,7 @@ from sqlalchemy.pool import StaticPool
 
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
+from services.runtime.postgres import postgres_engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -38,8 +39,6 @@ MEMORY_URL = "sqlite:///:memory:"
 """A database that lives as long as its engine; for tests."""
 
 BUSY_TIMEOUT_MS = 5_000
-CONNECT_TIMEOUT_S = 5.0
-COMMAND_TIMEOUT_S = 10.0
 VERSION_TABLE = "alembic_version"
 _READ_ONLY = "pointsman_read_only"
 
@@ -84,12 +83,15 @@ def display_name(url: str) -> str:
     return make_url(url).render_as_string(hide_password=True)
 
 
-def open_engine(url: str, *, schema: str = "") -> AsyncEngine:
+def open_engine(url: str, *, schema: str = "", is_autocommit: bool = False) -> AsyncEngine:
     """Return an engine for ``url``; nothing is opened before its first connection.
 
     ``schema`` is where the tables of one owner live on PostgreSQL; SQLite has a file per owner.
     On SQLite a transaction takes the write lock at its start (a late one would fail at once
     instead of waiting); use :func:`read_only` where nothing is written.
+
+    ``is_autocommit`` makes every statement on PostgreSQL a transaction of its own, which saves two
+    round trips; for owners that never need two statements to hold together.
 
     Raises:
         DatabaseError: the URL cannot be read.
@@ -105,7 +107,7 @@ def open_engine(url: str, *, schema: str = "") -> AsyncEngine:
             f"databases of kind {parsed.drivername!r} are not supported: use sqlite:///FILE or"
             " postgresql://…"
         )
-    return _postgres_engine(parsed, schema)
+    return postgres_engine(parsed, schema, is_autocommit=is_autocommit)
 
 
 def read_only(engine: AsyncEngine) -> AsyncEngine:
@@ -219,25 +221,6 @@ def _make_private(path: Path) -> None:
     """Create the file for its owner alone; SQLite gives its side files the same mode."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-
-
-def _postgres_engine(url: URL, schema: str) -> AsyncEngine:
-    arguments: dict[str, object] = {
-        "timeout": CONNECT_TIMEOUT_S,
-        "command_timeout": COMMAND_TIMEOUT_S,
-    }
-    if schema:
-        arguments["server_settings"] = {"search_path": schema}
-    if "sslmode" in url.query:  # libpq's name; the driver calls it ssl
-        arguments["ssl"] = str(url.query["sslmode"])
-        url = url.difference_update_query(["sslmode"])
-    return create_async_engine(
-        url.set(drivername="postgresql+asyncpg"),
-        connect_args=arguments,
-        pool_pre_ping=True,
-        pool_timeout=CONNECT_TIMEOUT_S,
-        hide_parameters=True,
-    )
 
 
 @contextlib.asynccontextmanager

@@ -157,3 +157,17 @@ async def test_a_database_that_fits_is_opened_without_the_migrator(
     )
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
     assert await process.wait() == 0
+
+
+async def test_a_connection_that_the_server_closed_is_not_used_again(postgres_url: str) -> None:
+    engine = database.open_engine(postgres_url, is_autocommit=True)
+    other = database.open_engine(postgres_url)
+    async with engine.connect() as connection:
+        closed = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
+    async with other.connect() as connection:
+        await connection.execute(text(f"SELECT pg_terminate_backend({closed})"))
+    await asyncio.sleep(0.1)  # the end of the connection arrives
+    async with engine.connect() as connection:
+        assert (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one() != closed
+    await engine.dispose()
+    await other.dispose()
