@@ -86,7 +86,9 @@ class Actions:
             metrics.INFLIGHT_ACTIONS.dec()
             course.close(reply.status)
             call_context.current.reset(token)
-        await thread.settle()
+        if action.request.is_stream:
+            # A whole answer goes out when this returns: it does not wait for the store.
+            await thread.settle()
 
     async def countable(self, action: Action) -> Countable:
         """Return where the tokens of an action can be counted.

@@ -108,15 +108,20 @@ class HttpReply:
         if self._blocked_since_s and now_s - self._blocked_since_s >= self._write_timeout_s:
             self._drop_client()
             return
-        is_silent = self._interval_s > 0 and now_s - self._written_s >= self._interval_s
-        if is_silent and not self._blocked_since_s and is_at_boundary(self._last):
+        if self._is_silent() and not self._blocked_since_s and is_at_boundary(self._last):
             self._pulse = self._loop.create_task(self._send_keepalive())
         self._arm()
 
     async def _send_keepalive(self) -> None:
+        if not self._is_silent():
+            return  # something was written since the tick, perhaps the last frame
         with contextlib.suppress(ClientGoneError):
             await self.write(self._frame)
             metrics.KEEPALIVES.inc()
+
+    def _is_silent(self) -> bool:
+        silent_s = self._loop.time() - self._written_s
+        return self._interval_s > 0 and silent_s >= self._interval_s
 
     def _drop_client(self) -> None:
         transport = self._request.transport
