@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 PREFIX = "POINTSMAN_"
 FILE_VARIABLE = "POINTSMAN_CONFIG"
 DEFAULT_FILE = "pointsman.toml"
+NO_SETTINGS = frozenset({FILE_VARIABLE, "POINTSMAN_KEY"})
+"""Variables of ours that set nothing: the file to read, and the key that clients show."""
 SHORT_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "POINTSMAN_ADMIN_TOKEN": ("gateway", "admin_token"),
     "POINTSMAN_BOOTSTRAP_KEY": ("gateway", "bootstrap_key"),
@@ -96,7 +98,7 @@ def variables(env: Mapping[str, str]) -> tuple[Variable, ...]:
         Variable(name, path, env[name]) for name, path in SHORT_VARIABLES.items() if name in env
     ]
     for name in sorted(env):
-        if name.startswith(PREFIX) and name != FILE_VARIABLE and name not in SHORT_VARIABLES:
+        if name.startswith(PREFIX) and name not in NO_SETTINGS.union(SHORT_VARIABLES):
             path = tuple(name.removeprefix(PREFIX).lower().split("__"))
             found.append(Variable(name, path, env[name]))
     # Shorter paths first: a whole table as JSON is refined by the keys inside it.

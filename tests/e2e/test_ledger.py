@@ -14,7 +14,7 @@ import pytest
 from gateway.adapters.ledger import SqlLedgerStore
 from gateway.model.record import LedgerRow
 from services.domain.vocab import WireFamily
-from tests.e2e import deployments, streams
+from tests.e2e import deployments, streams, test_deciding
 from tests.e2e.conversations import DIALECTS
 from tests.e2e.deployments import ALL, GATEWAY, Deployment
 from tests.e2e.settings import CHAT, MESSAGES
@@ -99,6 +99,36 @@ async def test_a_gateway_killed_in_mid_stream_settles_once_at_its_next_start(
         assert lost.source in ("partial", "estimated")
         assert lost.charged_micros == lost.cost_micros
         assert lost.charged_micros > 0
+        assert (await audited(home))["row_count"] == 2
+
+
+@pytest.mark.spec("OPS-58")
+async def test_a_gateway_killed_while_a_summary_is_written_accounts_for_it_once(
+    home: Path, upstream: FakeUpstream
+) -> None:
+    async with deployments.embedded(home, upstream, test_deciding.WISHES) as deployment:
+        url, session = f"sqlite:///{home}/gateway.db", test_deciding.fresh_session()
+        upstream.script(Fault(usage=test_deciding.WARM))
+        history = [test_deciding.user(test_deciding.HARD)]
+        await test_deciding.ask(deployment, session, history)
+        upstream.script(Fault(delay=6.0))
+        history += [test_deciding.assistant(test_deciding.LONG), test_deciding.user("Go on.")]
+        switching = asyncio.ensure_future(test_deciding.ask(deployment, session, history))
+        async with asyncio.timeout(10):
+            while len(upstream.requests) < 2:  # noqa: ASYNC110 - another process asks
+                await asyncio.sleep(0.05)
+        await deployment.kill(ALL)
+        with pytest.raises(httpx.HTTPError):
+            await switching
+        for _ in range(2):
+            await deployment.start(ALL)
+            rows = {row.kind: row for row in await rows_in(url, 2)}
+            await deployment.kill(ALL)
+        await deployment.start(ALL)
+        assert rows.keys() == {"serve", "switch_summary"}
+        lost = rows["switch_summary"]
+        assert (lost.model, lost.outcome) == (test_deciding.CHEAP, "aborted")
+        assert lost.source == "estimated"
         assert (await audited(home))["row_count"] == 2
 
 

@@ -167,6 +167,12 @@ def test_a_variable_may_set_a_whole_table_and_another_refines_it(tmp_path: Path)
 
 
 @pytest.mark.spec("OPS-95")
+def test_the_key_that_clients_show_is_no_setting(tmp_path: Path) -> None:
+    found, warnings = document(tmp_path, None, {"POINTSMAN_KEY": "rk_shown"})
+    assert found.tree == {}
+    assert warnings == []
+
+
 def test_an_unknown_variable_warns_and_changes_nothing(tmp_path: Path) -> None:
     env = {"POINTSMAN_GATEWAY__LISEN": "x", "POINTSMAN_CONFIG": "", "POINTSMAN_X": "1"}
     found, warnings = document(tmp_path, None, env)
