@@ -49,7 +49,9 @@ def _rich(table: Sequence[Mapping[str, object]]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(*table[0])
+    drawn = Table()
+    for name in table[0]:
+        drawn.add_column(name, overflow="fold")
     for row in table:
         drawn.add_row(*(escape(_plain(value)) for value in row.values()))
     Console().print(drawn)

@@ -40,6 +40,6 @@ def demo(
     if json:
         output.as_json_text({"requests": rows, "total": dict(total)})
         return
-    output.table([report.shown(row) for row in rows])
+    output.table([report.line_of(row) for row in rows])
     print()
-    output.facts(report.shown(total), as_json=False)
+    output.facts(report.summary_of(total), as_json=False)

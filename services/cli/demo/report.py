@@ -67,12 +67,32 @@ def total_of(everything: Sequence[Played]) -> Mapping[str, object]:
     }
 
 
-def shown(row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a row for people: money in USD."""
+def line_of(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row for people: few columns, money in USD."""
+    tokens = [row[name] for name in ("tokens in", "cached", "tokens out")]
     return {
-        name.removesuffix("_micros"): _usd(value) if name.endswith("_micros") else value
-        for name, value in row.items()
+        "session": f"{row['session']} ({row['surface']})",
+        "turn type": row["turn type"],
+        "requested → served": f"{row['requested']} → {row['served'] or 'nothing'}",
+        "why": _why(str(row["decided by"] or ""), str(row["reason"] or "")),
+        "in/cached/out": "/".join("?" if count is None else str(count) for count in tokens),
+        "cost": _usd(row["cost_micros"]),
+        "saved": _usd(row["saved_micros"]),
     }
+
+
+def summary_of(total: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the total for people: money in USD."""
+    return {
+        name.removesuffix("_micros").replace("_", " "): (
+            _usd(value) if name.endswith("_micros") else value
+        )
+        for name, value in total.items()
+    }
+
+
+def _why(path: str, reason: str) -> str:
+    return reason if reason.startswith(path) else f"{path}: {reason}"
 
 
 def _charged(played: Played) -> int | None:

@@ -165,7 +165,7 @@ async def test_demo_plays_through_a_router_that_runs(running: Running) -> None:
     done = await running.pointsman("demo", "--server", running.server, "--rpc", running.rpc)
     assert done.code == 0, done.err
     header, *rows = done.out.split("\n\n")[0].splitlines()
-    assert header.startswith("session\tsurface\tturn type\trequested\tserved")
+    assert header == "session\tturn type\trequested → served\twhy\tin/cached/out\tcost\tsaved"
     assert len(rows) == 10
     assert "saved: $0.000000" in done.out
     served = [line for line in running.process.lines if line.has(event="action", outcome="served")]
