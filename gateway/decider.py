@@ -109,6 +109,7 @@ class Decider:
             features=action.features,
             now_unix_s=self._clock.now_unix_s(),
             snapshot=known.snapshot,
+            family=action.request.family,
             presented=known.identities,
             is_credential_brought=bool(action.caller.presented),
             forced_model=model.id if model is not None else "",

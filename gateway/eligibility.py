@@ -8,7 +8,7 @@ so one record answers "why not X?". Colours of providers never remove them.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -21,13 +21,14 @@ from gateway.model import (
     ProviderExclusion,
     ProviderState,
 )
-from services.domain.wire.features import Requirement
+from services.domain.wire.features import Requirement, untranslatable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gateway.model import InstallationId, PresentedIdentity, Snapshot
     from services.domain.catalog import Binding, Catalog, Model
+    from services.domain.vocab import WireFamily
     from services.domain.wire.features import Features
 
 LONG_CONTEXT_TOKENS = 1_000_000
@@ -40,6 +41,8 @@ class Policy:
     config_version: str
     configured_providers: tuple[str, ...]
     """Providers with a key or a pool credential; they stand in while credentials are away."""
+    families: Mapping[str, WireFamily] = field(default_factory=dict)
+    """Dialects of the providers; one that is not here is taken to express everything."""
     known_providers: tuple[str, ...] = ()
     """Every provider of the deployment; the closed set of metric labels."""
     excluded_models: frozenset[str] = frozenset()
@@ -57,6 +60,8 @@ class Question:
     features: Features
     now_unix_s: float
     snapshot: Snapshot | None
+    family: WireFamily | None = None
+    """Dialect of the request; None: there is none."""
     presented: tuple[PresentedIdentity, ...] = ()
     is_credential_brought: bool = False
     """Whether the caller brought a credential, recognised or not."""
@@ -193,12 +198,15 @@ class _Layers:
         if model.id in self._policy.excluded_models:
             self.excluded.append(ModelExclusion(model.id, Layer.OPERATOR))
             return
-        if not any(self._is_provided(model.id, binding.provider) for binding in model.bindings):
+        provided = [each for each in model.bindings if self._is_provided(model.id, each.provider)]
+        if not provided:
             self.excluded.append(ModelExclusion(model.id, self._absence(model)))
             return
         if all(not self._fits(binding) for binding in model.bindings):
             self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
-        elif not _carries(model, self._question.features):
+        elif not _carries(model, self._question.features) or not any(
+            map(self._is_expressible, provided)
+        ):
             self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
         else:
             self._judge_bindings(model)
@@ -209,6 +217,8 @@ class _Layers:
                 layer = Layer.ENDPOINT_REFUSED
             elif not self._fits(binding):
                 layer = Layer.CONTEXT_WINDOW
+            elif not self._is_expressible(binding):
+                layer = Layer.REQUIREMENT_INCOMPATIBLE
             else:
                 continue
             self.bindings.append(BindingExclusion(model.id, binding.provider, layer))
@@ -225,6 +235,13 @@ class _Layers:
         if provider not in self._providers:
             return False
         return self._aliased is None or (provider, model_id) in self._aliased
+
+    def _is_expressible(self, binding: Binding) -> bool:
+        needs, source = self._question.features.requirements, self._question.family
+        target = self._policy.families.get(binding.provider)
+        if not needs or source is None or target is None:
+            return True
+        return not untranslatable(needs, source, target)
 
     def _fits(self, binding: Binding) -> bool:
         window = binding.context_window_tokens

@@ -44,6 +44,7 @@ class Ground:
             presented=self.known.identities,
             has_tenant_credentials=has_own,
             first=provider,
+            needs=self.action.features.requirements,
         )
         planned = {binding.provider for binding in bindings}
         presented = tuple(pair for pair in self.known.presented if pair[1].provider in planned)

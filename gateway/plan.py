@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gateway.eligibility import model_removal_of, removal_of
 from gateway.model import BindingRef, Layer
 from services.domain.errors import Reason, RouterError
+from services.domain.wire.features import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,7 @@ def planned_bindings(
     presented: Sequence[PresentedIdentity] = (),
     has_tenant_credentials: bool = False,
     first: str = "",
+    needs: Sequence[Requirement] = (),
 ) -> tuple[BindingRef, ...]:
     """Return the bindings of ``model`` to try, in catalog order; those of ``first`` lead.
 
@@ -64,7 +66,7 @@ def planned_bindings(
         if removal_of(record, model.id, binding.provider) is None
     ]
     if not bindings:
-        raise _nothing_serves(model, record)
+        raise _nothing_serves(model, record, needs)
     bindings.sort(key=lambda binding: binding.provider != first)
     brought = {identity.provider for identity in presented}
     own = [binding for binding in bindings if binding.provider in brought]
@@ -75,7 +77,9 @@ def planned_bindings(
     return tuple(bindings[:MAX_BINDINGS])
 
 
-def _nothing_serves(model: Model, record: EligibilityRecord) -> RouterError:
+def _nothing_serves(
+    model: Model, record: EligibilityRecord, needs: Sequence[Requirement]
+) -> RouterError:
     """Return the error that names why no binding of ``model`` may serve."""
     layers = [removal_of(record, model.id, binding.provider) for binding in model.bindings]
     whole = model_removal_of(record, model.id)
@@ -91,12 +95,7 @@ def _nothing_serves(model: Model, record: EligibilityRecord) -> RouterError:
             metadata=facts,
         )
     if layer is Layer.REQUIREMENT_INCOMPATIBLE:
-        return RouterError(
-            Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE,
-            f"{model.id} cannot take the media of this request (images, documents or audio):"
-            " ask for a model that can",
-            metadata=facts,
-        )
+        return _cannot_take(model, needs, facts)
     if layer is Layer.GATEWAY_MODE:
         return RouterError(
             Reason.GATEWAY_SERVES_NO_DEPLOYED_MODEL,
@@ -119,6 +118,18 @@ def _nothing_serves(model: Model, record: EligibilityRecord) -> RouterError:
         f" {' or '.join(f'[providers.{name}]' for name in providers)}, or add a credential for"
         " one of them",
         metadata=facts,
+    )
+
+
+def _cannot_take(model: Model, needs: Sequence[Requirement], facts: dict[str, str]) -> RouterError:
+    if Requirement.MULTI_CANDIDATE in needs:
+        what, field = "give more than one answer (n)", {"field": "n"}
+    else:
+        what, field = "take the media or files of this request", {}
+    return RouterError(
+        Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE,
+        f"{model.id} cannot {what} where it may be served: ask for another model",
+        metadata={**facts, **field},
     )
 
 

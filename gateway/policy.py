@@ -24,7 +24,8 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
     Raises:
         SettingError: a list of the operator names a model or a provider that is not there.
     """
-    known = sorted(providers_of(common))
+    providers = providers_of(common)
+    known = sorted(providers)
     for index, provider in enumerate(routing.excluded_providers):
         if provider not in known:
             fix = hint(provider, known)
@@ -37,6 +38,7 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
     return Policy(
         config_version=digest.hexdigest()[:16],
         configured_providers=_configured(common),
+        families={name: provider.family for name, provider in providers.items()},
         known_providers=tuple(known),
         excluded_models=_excluded_models(routing, catalog),
         excluded_providers=frozenset(routing.excluded_providers),

@@ -51,6 +51,7 @@ HOPPING = RETRYABLE | {
     FailureClass.NO_ELIGIBLE_PROVIDER,
     FailureClass.PROVIDER_NOT_CONFIGURED,
     FailureClass.SCHEMA,
+    FailureClass.UNBUILDABLE,
 }
 """Faults after which another binding may answer."""
 

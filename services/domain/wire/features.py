@@ -138,6 +138,30 @@ class _Tally:
             self.needs.add(Requirement.CITATIONS)
 
 
+_NEVER_TRANSLATED: Mapping[WireFamily, frozenset[Requirement]] = {
+    WireFamily.ANTHROPIC: frozenset(
+        {
+            Requirement.AUDIO,
+            Requirement.VIDEO,
+            Requirement.VENDOR_FILE,
+            Requirement.MULTI_CANDIDATE,
+        }
+    ),
+    WireFamily.OPENAI_CHAT: frozenset({Requirement.VIDEO, Requirement.VENDOR_FILE}),
+}
+"""What has no form in a dialect, for a request that comes from another one."""
+
+
+def untranslatable(
+    requirements: tuple[Requirement, ...], source: WireFamily, target: WireFamily
+) -> tuple[Requirement, ...]:
+    """Return what of a request's needs ``target`` cannot express; nothing in its own dialect."""
+    if source is target:
+        return ()
+    never = _NEVER_TRANSLATED.get(target, frozenset())
+    return tuple(need for need in requirements if need in never)
+
+
 def utf8_length(words: str) -> int:
     """Return the number of UTF-8 bytes of ``words``; a lone surrogate counts three."""
     return len(words) if words.isascii() else len(words.encode("utf-8", "surrogatepass"))

@@ -55,6 +55,17 @@ async def test_one_binding_that_stays_down_ends_with_its_own_error() -> None:
         assert [row.kind for row in stand.credentials.endings] == [EndKind.FAILED] * 3
 
 
+@pytest.mark.spec("DSP-55")
+async def test_what_one_dialect_cannot_express_goes_to_a_binding_that_can() -> None:
+    async with standing(ANTHROPIC, CHAT) as stand:
+        order = stand.order(family=CHAT, is_stream=False)
+        several = {**orjson.loads(order.body), "n": 2}
+        answer = await stand.run(replace(order, body=orjson.dumps(several)))
+        assert [row.cause for row in answer.started] == [AttemptCause.FIRST, AttemptCause.HOP]
+        assert answer.tail.record.binding.provider == "p2"
+        assert not stand.providers["p1"][0].requests
+
+
 @pytest.mark.spec("DSP-31", "DSP-40")
 @pytest.mark.parametrize("status", [429, 404, 402, 500, 529, 408])
 async def test_with_a_second_binding_the_walk_hops_at_once(status: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.eligibility import freeze, model_removal_of, permits, removal_of
 from gateway.model import GatewayAliases, Layer, PresentedIdentity, ProviderState, Snapshot
-from services.domain.vocab import CredentialKind
+from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.features import Requirement
 from tests.unit.gateway.facts import catalog, features, policy, question, row
 
@@ -92,6 +92,25 @@ def test_media_that_a_model_cannot_take_remove_it() -> None:
     record = freeze(asked, policy(), CATALOG)
     assert model_removal_of(record, "second") is Layer.REQUIREMENT_INCOMPATIBLE
     assert permits(record, "both", "p2")
+
+
+@pytest.mark.spec("XLT-99", "XLT-215")
+@pytest.mark.parametrize(
+    "need", [Requirement.MULTI_CANDIDATE, Requirement.AUDIO, Requirement.VENDOR_FILE]
+)
+def test_what_a_dialect_cannot_express_removes_its_bindings(need: Requirement) -> None:
+    limits = policy(families={"p1": WireFamily.ANTHROPIC, "p2": WireFamily.OPENAI_CHAT})
+    asked = question(
+        "p1", "p2", features=features(requirements=(need,)), family=WireFamily.OPENAI_CHAT
+    )
+    record = freeze(asked, limits, CATALOG)
+    assert removal_of(record, "both", "p1") is Layer.REQUIREMENT_INCOMPATIBLE
+    assert permits(record, "both", "p2")
+    assert model_removal_of(record, "first") is Layer.REQUIREMENT_INCOMPATIBLE
+    native = question(
+        "p1", "p2", features=features(requirements=(need,)), family=WireFamily.ANTHROPIC
+    )
+    assert permits(freeze(native, limits, CATALOG), "both", "p1")
 
 
 def test_a_refusing_endpoint_loses_the_binding_alone() -> None:

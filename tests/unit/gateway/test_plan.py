@@ -6,7 +6,7 @@ from gateway.eligibility import freeze
 from gateway.model import PresentedIdentity, ProviderState, Snapshot
 from gateway.plan import planned_bindings, requested_model
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import CredentialKind
+from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.features import Requirement
 from tests.unit.gateway.facts import catalog, features, policy, question, row
 
@@ -103,6 +103,17 @@ def test_a_model_that_nothing_serves_names_layer_and_fix(
         planned_bindings(LARGE, record)
     assert caught.value.reason is reason
     assert fix in caught.value.message
+
+
+@pytest.mark.spec("XLT-99")
+def test_more_answers_than_any_target_gives_are_a_400_that_names_n() -> None:
+    needs = (Requirement.MULTI_CANDIDATE,)
+    asked = question("p1", features=features(requirements=needs), family=WireFamily.OPENAI_CHAT)
+    record = freeze(asked, policy(families={"p1": WireFamily.ANTHROPIC}), CATALOG)
+    with pytest.raises(RouterError) as caught:
+        planned_bindings(LARGE, record, needs=needs)
+    assert caught.value.reason is Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE
+    assert caught.value.metadata["field"] == "n"
 
 
 def test_media_that_no_binding_takes_is_a_400_of_its_own() -> None:

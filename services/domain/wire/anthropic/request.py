@@ -140,6 +140,8 @@ def _turns(node: Node | None) -> tuple[tuple[Turn, ...], tuple[SystemBlock, ...]
         raise WireError("messages", "is required")
     if not isinstance(node.value, list):
         raise WireError("messages", "must be an array")
+    if not node.items:
+        raise WireError("messages", "must not be empty")
     turns: list[Turn] = []
     in_array: list[SystemBlock] = []
     for index, item in enumerate(node.items):

@@ -214,6 +214,7 @@ def test_only_true_streams(value: object) -> None:
         ({"model": ""}, "model"),
         ({"messages": None}, "messages"),
         ({"messages": "hi"}, "messages"),
+        ({"messages": []}, "messages"),
         ({"messages": [1]}, "messages[0]"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role"),
         ({"messages": [USER, {"role": "user", "content": 1}]}, "messages[1].content"),

@@ -78,7 +78,9 @@ def test_all_reasoning_of_another_model_is_dropped() -> None:
 @pytest.mark.spec("XLT-91")
 def test_a_missing_output_limit_gets_the_default() -> None:
     for cap, limit in ((None, 8192), (4096, 4096), (64000, 8192)):
-        encoded = splice(b'{"model":"m","messages":[]}', target(cap=cap))
+        encoded = splice(
+            b'{"model":"m","messages":[{"role":"user","content":"x"}]}', target(cap=cap)
+        )
         assert json.loads(encoded.body)["max_tokens"] == limit
         assert [t.code for t in encoded.transforms] == ["max_tokens_defaulted"]
     body, _ = spliced({"max_tokens": None}, target())

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import UnknownFamilyError, codec_for
-from services.domain.wire.features import Features, LastKind, Requirement, features_of, utf8_length
+from services.domain.wire.features import (
+    Features,
+    LastKind,
+    Requirement,
+    features_of,
+    untranslatable,
+    utf8_length,
+)
 from tests.unit.domain.wire.anthropic_cases import Json
 
 USER: Json = {"role": "user", "content": "hi"}
@@ -60,7 +67,7 @@ def test_the_last_message_is_the_last_that_is_no_system_message() -> None:
     assert features(USER, system).last_kind is LastKind.USER_PROMPT
     assert features(USER, mixed, system).last_kind is LastKind.TOOL_RESULT
     assert features(USER, {"role": "assistant", "content": "a"}).last_kind is LastKind.ASSISTANT
-    assert features().last_kind is LastKind.NONE
+    assert features(system).last_kind is LastKind.NONE
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     loop: list[Json] = [
         USER,
@@ -116,6 +123,12 @@ def test_needs_follow_from_the_parameters() -> None:
     ]
     server = {"type": "web_search_20250305", "name": "web_search"}
     assert features(USER, tools=[server]).requirements == (Requirement.SERVER_TOOLS,)
+
+
+def test_nothing_is_untranslatable_into_its_own_dialect() -> None:
+    needs = tuple(Requirement)
+    for family in WireFamily:
+        assert not untranslatable(needs, family, family)
 
 
 @given(st.text())
