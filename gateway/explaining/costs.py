@@ -38,6 +38,12 @@ def saved_micros(completed: Completed, requested_model: str, catalog: Catalog) -
     return cost_of(usage_of(row), model.bindings[0].price).micros - charged
 
 
+def _expected_output_tokens(action: Action) -> int:
+    """Return the usual answer, or as much of it as the client lets."""
+    limit = action.features.max_output_tokens
+    return min(EXPECTED_OUTPUT_TOKENS, limit) if limit > 0 else EXPECTED_OUTPUT_TOKENS
+
+
 def _expected(model_id: str, action: Action, decision: Decision, catalog: Catalog) -> int | None:
     scored = decision.score.of(model_id) if decision.score is not None else None
     if scored is not None and scored.expected_cost_micros is not None:
@@ -47,5 +53,5 @@ def _expected(model_id: str, action: Action, decision: Decision, catalog: Catalo
         return None
     planned = decision.plan.bindings[0]
     at = planned.index if planned.model_id == model_id else 0
-    usage = Usage(fresh_input=action.input_tokens, output=EXPECTED_OUTPUT_TOKENS)
+    usage = Usage(fresh_input=action.input_tokens, output=_expected_output_tokens(action))
     return cost_of(usage, model.bindings[at].price).micros
