@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING
 
 import grpc
@@ -59,25 +60,34 @@ class RunningAnswer:
 
     def __init__(self, call: Call) -> None:
         self._call = call
+        self._ready: deque[dispatch_pb2.DispatchResponse] = deque()
 
     async def read(self) -> Part | None:
         """Return the next part, or None after the last."""
         while True:
-            try:
-                message = await self._call.read()
-            except grpc.aio.AioRpcError as error:
-                raise _fault(error) from None
-            except asyncio.CancelledError:
-                if _is_own_task_cancelled():
-                    raise
-                raise RouterError(
-                    Reason.DRAINING, "the router is shutting down", retry_after_s=1.0
-                ) from None
-            if not isinstance(message, dispatch_pb2.DispatchResponse):
-                return None  # the end of the stream
+            message = self._ready.popleft() if self._ready else await self._message()
+            if message is None:
+                return None
             part = answers.part_of(message)
             if part is not None:
                 return part
+
+    async def _message(self) -> dispatch_pb2.DispatchResponse | None:
+        """Return the next message, whose other parts are then ready; None at the end."""
+        try:
+            message = await self._call.read()
+        except grpc.aio.AioRpcError as error:
+            raise _fault(error) from None
+        except asyncio.CancelledError:
+            if _is_own_task_cancelled():
+                raise
+            raise RouterError(
+                Reason.DRAINING, "the router is shutting down", retry_after_s=1.0
+            ) from None
+        if not isinstance(message, dispatch_pb2.DispatchResponse):
+            return None
+        self._ready.extend(message.more)
+        return message
 
     def cancel(self) -> None:
         """End the walk."""

@@ -280,6 +280,7 @@ def dispatch_request(
         ),
         relayed_headers=header_fields(action.caller.relayed_headers),
         kind=attempt_pb2.ATTEMPT_KIND_SERVE,
+        is_more_read=True,
     )
 
 

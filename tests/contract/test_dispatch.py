@@ -186,6 +186,23 @@ async def test_an_answer_has_the_grammar_of_the_contract(
     assert tail.sent_bytes == len(chunks)
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_parts_that_are_ready_together_come_in_one_message_where_that_is_read(
+    serve: Serve, bundle: host.Bundle, is_stream: bool
+) -> None:
+    stub: rpc.DispatchServiceAsyncStub = rpc.DispatchServiceStub((await serve(bundle)).channel())
+    asked = request(is_stream=is_stream)
+    single = await parts_of(stub, asked)
+    asked.is_more_read = True
+    messages = await parts_of(stub, asked)
+    parts = [part for message in messages for part in (message, *message.more)]
+    assert kinds(parts) == kinds(single)
+    assert b"".join(part.chunk for part in parts) == b"".join(part.chunk for part in single)
+    together = [kinds([message, *message.more]) for message in messages]
+    assert together[0] == ["attempt_started"]
+    assert together[1] == (["head", "chunk"] if is_stream else ["head", "chunk", "tail"])
+
+
 @pytest.mark.spec("DSP-123")
 async def test_a_rotation_and_a_hop_are_told_as_they_happen(
     serve: Serve, bundle: host.Bundle, upstream: FakeUpstream

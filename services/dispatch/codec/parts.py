@@ -45,6 +45,14 @@ def message_of(part: Part) -> pb.DispatchResponse:
             return pb.DispatchResponse(failed=_failed(part))
 
 
+def message_of_all(parts: Sequence[Part]) -> pb.DispatchResponse:
+    """Return parts that are ready together, at least one, as one message."""
+    first, *others = parts
+    message = message_of(first)
+    message.more.extend(map(message_of, others))
+    return message
+
+
 def _started(part: Started) -> pb.AttemptStarted:
     return pb.AttemptStarted(
         attempt_number=part.number,

@@ -10,6 +10,7 @@ from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 
 from services.dispatch.codec import parts, requests
 from services.dispatch.server import auxiliary
+from services.dispatch.server.batches import batched
 from services.dispatch.server.walk import Walk
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ class Dispatch(rpc.DispatchServiceServicer):
         order = requests.order_of(request, self._budget)
         walk = Walk(self._stage, order, jitter=self._jitter, time_left_s=context.time_remaining)
         async with contextlib.aclosing(walk.parts()) as answer:
-            async for part in answer:
-                yield parts.message_of(part)
+            if not request.is_more_read:
+                async for part in answer:
+                    yield parts.message_of(part)
+                return
+            async with contextlib.aclosing(batched(answer)) as batches:
+                async for batch in batches:
+                    yield parts.message_of_all(batch)
 
     async def CountTokens(  # noqa: N802 - name fixed by the proto
         self,

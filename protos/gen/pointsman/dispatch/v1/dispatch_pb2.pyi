@@ -104,7 +104,7 @@ COUNT_SOURCE_UPSTREAM: CountSource
 COUNT_SOURCE_ESTIMATE: CountSource
 
 class DispatchRequest(_message.Message):
-    __slots__ = ("action", "body", "is_body_rewritten", "features", "eligibility", "plan", "relayed_headers", "identity", "kind")
+    __slots__ = ("action", "body", "is_body_rewritten", "features", "eligibility", "plan", "relayed_headers", "identity", "kind", "is_more_read")
     ACTION_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     IS_BODY_REWRITTEN_FIELD_NUMBER: _ClassVar[int]
@@ -114,6 +114,7 @@ class DispatchRequest(_message.Message):
     RELAYED_HEADERS_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
+    IS_MORE_READ_FIELD_NUMBER: _ClassVar[int]
     action: _action_pb2.ActionContext
     body: _conversation_pb2.RequestBody
     is_body_rewritten: bool
@@ -123,23 +124,26 @@ class DispatchRequest(_message.Message):
     relayed_headers: _containers.RepeatedCompositeFieldContainer[_header_pb2.HeaderField]
     identity: ForwardedIdentity
     kind: _attempt_pb2.AttemptKind
-    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., body: _Optional[_Union[_conversation_pb2.RequestBody, _Mapping]] = ..., is_body_rewritten: _Optional[bool] = ..., features: _Optional[_Union[_action_pb2.RequestFeatures, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., plan: _Optional[_Union[AttemptPlan, _Mapping]] = ..., relayed_headers: _Optional[_Iterable[_Union[_header_pb2.HeaderField, _Mapping]]] = ..., identity: _Optional[_Union[ForwardedIdentity, _Mapping]] = ..., kind: _Optional[_Union[_attempt_pb2.AttemptKind, str]] = ...) -> None: ...
+    is_more_read: bool
+    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., body: _Optional[_Union[_conversation_pb2.RequestBody, _Mapping]] = ..., is_body_rewritten: _Optional[bool] = ..., features: _Optional[_Union[_action_pb2.RequestFeatures, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., plan: _Optional[_Union[AttemptPlan, _Mapping]] = ..., relayed_headers: _Optional[_Iterable[_Union[_header_pb2.HeaderField, _Mapping]]] = ..., identity: _Optional[_Union[ForwardedIdentity, _Mapping]] = ..., kind: _Optional[_Union[_attempt_pb2.AttemptKind, str]] = ..., is_more_read: _Optional[bool] = ...) -> None: ...
 
 class DispatchResponse(_message.Message):
-    __slots__ = ("attempt_started", "attempt_failed", "head", "chunk", "tail", "failed")
+    __slots__ = ("attempt_started", "attempt_failed", "head", "chunk", "tail", "failed", "more")
     ATTEMPT_STARTED_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FAILED_FIELD_NUMBER: _ClassVar[int]
     HEAD_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     TAIL_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
     attempt_started: AttemptStarted
     attempt_failed: AttemptFailed
     head: Head
     chunk: bytes
     tail: Tail
     failed: Failed
-    def __init__(self, attempt_started: _Optional[_Union[AttemptStarted, _Mapping]] = ..., attempt_failed: _Optional[_Union[AttemptFailed, _Mapping]] = ..., head: _Optional[_Union[Head, _Mapping]] = ..., chunk: _Optional[bytes] = ..., tail: _Optional[_Union[Tail, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ...) -> None: ...
+    more: _containers.RepeatedCompositeFieldContainer[DispatchResponse]
+    def __init__(self, attempt_started: _Optional[_Union[AttemptStarted, _Mapping]] = ..., attempt_failed: _Optional[_Union[AttemptFailed, _Mapping]] = ..., head: _Optional[_Union[Head, _Mapping]] = ..., chunk: _Optional[bytes] = ..., tail: _Optional[_Union[Tail, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ..., more: _Optional[_Iterable[_Union[DispatchResponse, _Mapping]]] = ...) -> None: ...
 
 class CountTokensRequest(_message.Message):
     __slots__ = ("action", "body", "binding", "eligibility", "grant", "relayed_headers")
