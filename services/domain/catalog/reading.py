@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -124,6 +125,7 @@ def _model(entry: Mapping[str, object]) -> Model:
         source=str(entry.get("source", "")),
         skill=_share(entry, "skill", where),
         scored_as=_text(entry, "scored_as", where) if "scored_as" in entry else "",
+        version=tuple(int(number) for number in re.findall(r"\d+", str(entry.get("version", "")))),
     )
 
 

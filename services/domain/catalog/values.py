@@ -102,6 +102,8 @@ class Model:
     """Overall skill on the scorer's scale, [0, 1]; None: that of its tier."""
     scored_as: str = ""
     """Measured model whose outcomes stand for its own; empty: none."""
+    version: tuple[int, ...] = ()
+    """Numbers of its version within the family; empty: not stated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,8 @@ class Decision:
     """The answer to one question."""
 
     candidates: tuple[Candidate, ...]
-    """Best first; ties by model id. The first is the pick, the second the runner-up."""
+    """Best first; ties by name, the newest of a family first. The first is the pick, the second the
+    runner-up."""
     pool: Pool
     knobs: EffectiveKnobs
     cluster_ids: tuple[int, ...]

@@ -34,6 +34,7 @@ from services.scorer.policy.knobs import effective
 
 NOMINAL_INPUT_TOKENS = 1_000
 """Prompt for which the dial's breakpoints are found."""
+_OLDEST = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,8 +98,11 @@ def _size(question: Question, knobs: EffectiveKnobs) -> Size:
     return Size(features.input_tokens, output)
 
 
-def _best_first(candidate: Candidate) -> tuple[float, str]:
-    return -candidate.score, candidate.deployed.model.id
+def _best_first(candidate: Candidate) -> tuple[float, str, tuple[int, ...], str]:
+    """Order by score; ties by name, and of one family the newest."""
+    model = candidate.deployed.model
+    padded = (*model.version, *_OLDEST)[: len(_OLDEST)]
+    return -candidate.score, model.family or model.id, tuple(-number for number in padded), model.id
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -157,5 +157,21 @@ def test_ties_go_to_the_earlier_name() -> None:
     assert [c.deployed.model.id for c in decision.candidates] == ["m", "q", "z"]
 
 
+@pytest.mark.spec("SCO-32")
+def test_of_equals_in_one_family_the_newest_wins() -> None:
+    versions = {"s-4": "4", "s-4-5": "4.5", "s-4-10": "4.10", "s-5": "5"}
+    family = worlds.catalog(
+        worlds.entry("a-first"),
+        *(worlds.entry(name, family="s", version=versions[name]) for name in versions),
+        worlds.entry("t-last"),
+    )
+    decision = worlds.decided(worlds.desk(ARTIFACT, family), HARD, ask())
+    assert [c.deployed.model.id for c in decision.candidates] == [
+        "a-first",
+        *("s-5", "s-4-10", "s-4-5", "s-4"),
+        "t-last",
+    ]
+
+
 def test_tiers_are_ordered_by_skill() -> None:
     assert list(TIER_SKILLS.values()) == sorted(TIER_SKILLS.values())
