@@ -16,12 +16,20 @@ from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model import InstallationId
 from gateway.sessions.document import DocumentError, decode, encode
 from gateway.sessions.model import Address, Session
-from services.runtime.database import is_sqlite, open_engine, prepare, read_only, store_errors
+from services.runtime.database import (
+    at_once,
+    is_sqlite,
+    open_engine,
+    prepare,
+    read_only,
+    store_errors,
+)
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.engine import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 _log = get_logger("gateway")
@@ -83,25 +91,30 @@ class SqlSessionStore:
 
     async def load(self, address: Address) -> Session | None:
         """Return the session; None: it was never stored."""
+        place = _place(address)
+
+        def load(connection: Connection) -> Session | None:
+            row = connection.execute(_LOADING, place).one_or_none()
+            return _session(*row) if row is not None else None
+
         with store_errors():
-            async with self._reader.connect() as connection:
-                rows = await connection.execute(_LOADING, _place(address))
-                row = rows.one_or_none()
-        return _session(*row) if row is not None else None
+            return await at_once(self._reader, load)
 
     async def save(self, session: Session) -> Session | None:
         """Store a session over its own version; None: another version is stored."""
         stored = replace(session, version=session.version + 1)
+        writing = _CHANGING if session.version else _ADDING
+        values = _change(stored) if session.version else _row(stored)
+
+        def save(connection: Connection) -> int:
+            return connection.execute(writing, values).rowcount
+
         with store_errors():
             try:
-                async with self._engine.begin() as connection:
-                    if session.version:
-                        result = await connection.execute(_CHANGING, _change(stored))
-                    else:
-                        result = await connection.execute(_ADDING, _row(stored))
+                changed = await at_once(self._engine, save)
             except exc.IntegrityError:
                 return None
-        return stored if result.rowcount == 1 else None
+        return stored if changed == 1 else None
 
     async def save_all(self, sessions: Sequence[Session]) -> bool:
         """Store each of several sessions over its own version, all or none of them."""

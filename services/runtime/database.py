@@ -17,23 +17,26 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import column, event, exc, inspect, select, table
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.util import greenlet_spawn
 
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
 from services.runtime.postgres import postgres_engine
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from sqlalchemy.engine import Connection
 
     # What drivers hand to event listeners is untyped: Any in this module's listeners.
+
+T = TypeVar("T")
 
 MEMORY_URL = "sqlite:///:memory:"
 """A database that lives as long as its engine; for tests."""
@@ -113,6 +116,19 @@ def open_engine(url: str, *, schema: str = "", is_autocommit: bool = False) -> A
 def read_only(engine: AsyncEngine) -> AsyncEngine:
     """Return ``engine`` for transactions that only read; on SQLite they wait for no writer."""
     return engine.execution_options(**{_READ_ONLY: True})
+
+
+async def at_once(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
+    """Return what ``work`` returns, in a transaction of its own; for statements of a hot path.
+
+    It switches once between the loop and the driver where :class:`AsyncEngine` does for every step.
+    """
+
+    def run() -> T:
+        with engine.sync_engine.begin() as connection:
+            return work(connection)
+
+    return await greenlet_spawn(run)
 
 
 @contextlib.contextmanager
