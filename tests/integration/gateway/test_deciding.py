@@ -202,6 +202,24 @@ async def test_without_the_scorer_pinned_sessions_serve_and_others_wait(routed: 
     assert headers["retry-after"] == "1"
 
 
+@pytest.mark.spec("TRN-50", "TRN-52")
+async def test_a_pin_for_a_model_that_is_gone_is_decided_anew(
+    routed: Routed, tmp_path: Path
+) -> None:
+    routed.scorer.picks = [BIG]
+    await routed.ask(_turns(1), model=SMALL)
+    assert (await routed.session()).last_served_model == BIG
+    smaller = build_catalog([{"models": [_row(SMALL, "mid", 1.0)]}])
+    restarted = Routed(tmp_path / "ledger of the next", store=routed.store, catalog=smaller)
+    restarted.scorer.picks = [SMALL]
+    restarted.stack.store = routed.stack.store
+    await restarted.stack.start()
+    assert await restarted.decision(messages=_turns(2), model=SMALL) == "cluster:small"
+    assert restarted.planner.asked == []
+    assert restarted.dispatch.orders[-1].plan.is_model_switched
+    await restarted.stack.aclose()
+
+
 @pytest.mark.spec("TRN-25", "TRN-29")
 async def test_probes_and_titles_take_the_fastest_model_and_leave_no_pin(routed: Routed) -> None:
     routed.scorer.fastest_model = SMALL
