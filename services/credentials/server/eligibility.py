@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 from services.credentials.policy.eligibility import next_change_unix_s, snapshot_of
@@ -82,15 +81,17 @@ class EligibilityBook:
         lapse_s = self._grants.next_due_s()
         if lapse_s is not None:
             pause_s = min(pause_s, max(MERGE_S, lapse_s - monotonic_s))
-        waiting = asyncio.ensure_future(self._dirty.wait())
-        pausing = asyncio.ensure_future(self._clock.sleep(pause_s))
+        either = {
+            asyncio.ensure_future(self._dirty.wait()),
+            asyncio.ensure_future(self._clock.sleep(pause_s)),
+        }
         try:
-            await asyncio.wait({waiting, pausing}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (waiting, pausing):
+            for task in either:
                 task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+            # Not awaited one by one: a cancellation of ours must not be taken for one of theirs.
+            await asyncio.wait(either)
         self._grants.expire_due()
 
     def _snapshot(self, installation_id: str) -> Snapshot:

@@ -87,7 +87,8 @@ class Feed:
                 number = event.number
             if number == self._last:
                 try:
-                    await asyncio.wait_for(self._news.wait(), sign_of_life_s)
+                    async with asyncio.timeout(sign_of_life_s):
+                        await self._news.wait()
                 except TimeoutError:
                     yield Event(number, "", None)
 

@@ -150,7 +150,8 @@ class Grants:
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         try:
-            await asyncio.wait_for(waiter, wait_s)
+            async with asyncio.timeout(wait_s):
+                await waiter
         except TimeoutError:
             pass
         finally:

@@ -111,6 +111,17 @@ async def test_replicas_that_start_at_once_make_one_pool(url: str) -> None:
         await one.aclose()
 
 
+async def test_closing_never_waits_for_a_watch_that_is_about_to_wake(tmp_path: Path) -> None:
+    for steps in range(8):
+        one = service(f"sqlite:///{tmp_path}/credentials.db", declared())
+        await one.start()
+        one.eligibility.touch()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            await one.aclose()
+
+
 @pytest.mark.spec("CRD-6")
 async def test_edits_of_the_pool_keep_identity_and_marks_over_restarts(url: str) -> None:
     first = service(url, declared("a"), declared("b"))
