@@ -118,8 +118,9 @@ async def test_closing_never_waits_for_a_watch_that_is_about_to_wake(tmp_path: P
         one.eligibility.touch()
         for _ in range(steps):
             await asyncio.sleep(0)
-        async with asyncio.timeout(5):
-            await one.aclose()
+        closing = asyncio.create_task(one.aclose())
+        done, _ = await asyncio.wait({closing}, timeout=2)
+        assert done, f"{steps} steps after the change"
 
 
 @pytest.mark.spec("CRD-6")
