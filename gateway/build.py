@@ -34,6 +34,7 @@ from gateway.stores import open_key_store, open_ledger
 from gateway.summaries import Summaries
 from gateway.thread import Forgetful, SessionThread, Thread
 from services.runtime.database import is_sqlite
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +58,7 @@ PEERS: Mapping[Strategy, tuple[str, ...]] = {
 """The services that each strategy needs, by short name."""
 SOFT_PEERS = frozenset({"handover"})
 """Services without which a gateway is ready all the same."""
+_log = get_logger("gateway")
 _CUT_S = 2.0
 """Time for cut answers to end with an error frame."""
 
@@ -233,6 +235,8 @@ def build(
     peers = {name: channel_to(name) for name in PEERS[routing.strategy]}
     credentials = CredentialsClient(peers["credentials"], clock)
     policy = policy_of(routing, common, catalog)
+    if routing.is_sub_agent_pair_halved:
+        _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
     showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
     return Gateway(
         settings,

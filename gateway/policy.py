@@ -22,8 +22,9 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
     """Return what the deployment fixes for every action.
 
     Raises:
-        SettingError: a list of the operator names a model or a provider that is not there.
+        SettingError: the operator names a model or a provider that is not there.
     """
+    _refuse_unknown_choices(routing, catalog)
     providers = providers_of(common)
     known = sorted(providers)
     for index, provider in enumerate(routing.excluded_providers):
@@ -49,6 +50,26 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
         if routing.excluded_models or routing.excluded_providers
         else "",
     )
+
+
+def _refuse_unknown_choices(routing: RoutingSettings, catalog: Catalog) -> None:
+    """Raise where a model that the operator chose is not there, or not at the chosen provider."""
+    pairs = {
+        "hard_pin": (routing.hard_pin_model, routing.hard_pin_provider),
+        "sub_agent": (routing.sub_agent_model, routing.sub_agent_provider),
+    }
+    chosen = {f"{kind}_model": model for kind, (model, _) in pairs.items()}
+    if "summarizer_model" in routing.model_fields_set:
+        chosen["summarizer_model"] = routing.summarizer_model
+    for key, name in chosen.items():
+        if name and name not in catalog.models:
+            raise SettingError(f"routing.{key}", f"no model {name!r}; {hint(name, catalog.models)}")
+    for kind, (name, provider) in pairs.items():
+        at = [binding.provider for binding in catalog.models[name].bindings] if name else []
+        if name and provider and provider not in at:
+            raise SettingError(
+                f"routing.{kind}_provider", f"no {name} at {provider!r}; {hint(provider, at)}"
+            )
 
 
 def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[str]:

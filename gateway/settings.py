@@ -112,6 +112,11 @@ class RoutingSettings(Section):
     tier."""
 
     @property
+    def is_sub_agent_pair_halved(self) -> bool:
+        """Whether sub-agents have a model or a provider and not both, which counts for nothing."""
+        return bool(self.sub_agent_model) != bool(self.sub_agent_provider)
+
+    @property
     def rules(self) -> Rules:
         """The settings as deciding takes them."""
         has_pair = bool(self.sub_agent_model and self.sub_agent_provider)

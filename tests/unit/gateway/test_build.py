@@ -40,6 +40,37 @@ def test_operator_lists_name_what_is_there() -> None:
         policy_of(RoutingSettings(excluded_providers=("antropic",)), COMMON, CATALOG)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "complaint"),
+    [
+        ({"hard_pin_model": "model-bb"}, r"routing\.hard_pin_model: no model .*'model-b'"),
+        ({"summarizer_model": "model-bb"}, r"routing\.summarizer_model: no model"),
+        (
+            {"sub_agent_model": "model-b", "sub_agent_provider": "antropic"},
+            r"routing\.sub_agent_provider: no model-b at 'antropic'; did you mean 'anthropic'",
+        ),
+        (
+            {"hard_pin_model": "model-b", "hard_pin_provider": "openai"},
+            r"routing\.hard_pin_provider: no model-b at 'openai'; valid here: anthropic",
+        ),
+    ],
+)
+def test_models_that_the_operator_chose_are_there(chosen: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        policy_of(RoutingSettings(**chosen), COMMON, CATALOG)  # type: ignore[arg-type]  # by name
+
+
+@pytest.mark.spec("TRN-28")
+def test_half_a_choice_for_sub_agents_is_none() -> None:
+    half = RoutingSettings(sub_agent_model="model-b")
+    policy_of(half, COMMON, CATALOG)
+    assert half.is_sub_agent_pair_halved
+    assert half.rules.sub_agent_pin is None
+    whole = RoutingSettings(sub_agent_model="model-b", sub_agent_provider="anthropic")
+    assert not whole.is_sub_agent_pair_halved
+    assert whole.rules.sub_agent_pin == ("model-b", "anthropic")
+
+
 def test_equal_routing_has_an_equal_version() -> None:
     one = policy_of(RoutingSettings(), COMMON, CATALOG)
     other = policy_of(RoutingSettings(excluded_models=("model-b",)), COMMON, CATALOG)
