@@ -37,7 +37,7 @@ def full_cases() -> tuple[Case, ...]:
         *_cases(Route.CHAT, (1, 16, 64)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
         *_cases(Route.CHAT_TO_MESSAGES, (1, 16)),
-        *_deciding_cases((1, 16)),
+        *_deciding_cases(Mode.STICKY, Mode.CACHED, Mode.SCORED, Mode.PLANNED),
     )
 
 
@@ -47,7 +47,7 @@ def quick_cases() -> tuple[Case, ...]:
         *_cases(Route.MESSAGES, (1, 16)),
         *_cases(Route.CHAT, (1, 16)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
-        *_deciding_cases((1, 16)),
+        *_deciding_cases(Mode.PLANNED),
     )
 
 
@@ -64,9 +64,9 @@ def measure(machine: Machine, targets: Sequence[Target], plan: Plan) -> Iterator
 def warm(machine: Machine, targets: Sequence[Target], plan: Plan) -> None:
     """Load every entrance of every target once, unmeasured: compilers and caches settle first."""
     for target in targets:
-        for route in target.entrances:
-            for mode in target.modes:
-                case = Case(Shape.WHOLE, route, 16, mode)
+        for route, mode in dict.fromkeys((case.route, case.mode) for case in plan.cases):
+            case = Case(Shape.WHOLE, route, 16, mode)
+            if target.takes(case):
                 load(machine, target, case, plan.seconds, 0.0)
 
 
@@ -107,10 +107,7 @@ def _cases(route: Route, clients: tuple[int, ...]) -> tuple[Case, ...]:
     )
 
 
-def _deciding_cases(clients: tuple[int, ...]) -> tuple[Case, ...]:
+def _deciding_cases(*modes: Mode) -> tuple[Case, ...]:
     return tuple(
-        Case(Shape.WHOLE, Route.MESSAGES, count, mode)
-        for mode in Mode
-        if mode is not Mode.REQUESTED
-        for count in clients
+        Case(Shape.WHOLE, Route.MESSAGES, count, mode) for mode in modes for count in (1, 16)
     )
