@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.images import image_type
 from services.domain.wire.model import (
     Media,
     Opaque,
@@ -32,7 +33,6 @@ _AUDIO_FORMATS = {
     "audio/mpeg": "mp3",
     "audio/mp3": "mp3",
 }
-_IMAGE_SIGNATURES = (("iVBORw0KGgo", "image/png"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp"))
 
 
 @dataclass(slots=True)
@@ -131,19 +131,11 @@ def _media(media: Media, rendering: Rendering, path: str) -> object:
 def _image(media: Media, path: str) -> object:
     url = media.url
     if media.data:
-        url = f"data:{media.media_type or _image_type(media.data)};base64,{media.data}"
+        url = f"data:{media.media_type or image_type(media.data)};base64,{media.data}"
     if not url:
         raise UnbuildableError(path, "an image needs data or a URL")
     image = {"url": url, "detail": media.detail} if media.detail else {"url": url}
     return {"type": "image_url", "image_url": image}
-
-
-def _image_type(data: str) -> str:
-    """Return the media type that the first bytes of base64 data tell."""
-    for signature, media_type in _IMAGE_SIGNATURES:
-        if data.startswith(signature):
-            return media_type
-    return "image/jpeg"
 
 
 def _document(media: Media, path: str) -> object:

@@ -1,0 +1,114 @@
+"""References and intersections of JSON Schema written out, for dialects that know neither."""
+
+from __future__ import annotations
+
+_OF_NAMED = frozenset(["properties", "patternProperties", "dependentSchemas"])
+_OF_SCHEMAS = frozenset(["anyOf", "oneOf", "allOf", "prefixItems"])
+_OF_ONE = frozenset(
+    ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
+)
+_DEFINITIONS = frozenset(["$defs", "definitions"])
+_MAX_COPIES = 1000
+
+Json = dict[str, object]
+
+
+class _Budget:
+    """How many references may still be written out: nested ones multiply."""
+
+    def __init__(self) -> None:
+        self.left = _MAX_COPIES
+
+
+def inlined(root: Json) -> Json:
+    """Return ``root`` with local references replaced by copies of what they name.
+
+    What stands beside a reference is dropped but for a description. A reference that is remote,
+    leads nowhere or leads into itself becomes the schema that allows anything. A schema without
+    references is returned as it is.
+    """
+    found = _inlined(root, root, (), _Budget())
+    return found if isinstance(found, dict) else {}
+
+
+def _inlined(schema: object, root: Json, trail: tuple[str, ...], budget: _Budget) -> object:
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _copy(schema, reference, root, trail, budget)
+    told: Json = {}
+    for key, value in schema.items():
+        if key in _DEFINITIONS:
+            told[key] = value
+        elif key in _OF_NAMED and isinstance(value, dict):
+            told[key] = {n: _inlined(inner, root, trail, budget) for n, inner in value.items()}
+        elif key in _OF_SCHEMAS and isinstance(value, list):
+            told[key] = [_inlined(inner, root, trail, budget) for inner in value]
+        elif key in _OF_ONE:
+            told[key] = _inlined(value, root, trail, budget)
+        else:
+            told[key] = value
+    return told
+
+
+def _copy(
+    schema: Json, reference: str, root: Json, trail: tuple[str, ...], budget: _Budget
+) -> object:
+    found = _target(reference, root)
+    budget.left -= 1
+    if found is None or reference in trail or budget.left < 0:
+        copied: object = {}
+    else:
+        copied = _inlined(found, root, (*trail, reference), budget)
+    words = schema.get("description")
+    if isinstance(copied, dict) and isinstance(words, str) and "description" not in copied:
+        return {**copied, "description": words}
+    return copied
+
+
+def _target(reference: str, root: Json) -> Json | None:
+    if not reference.startswith("#"):
+        return None
+    at: object = root
+    for step in reference.removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        at = at.get(name) if isinstance(at, dict) else None
+    return at if isinstance(at, dict) else None
+
+
+def intersected(schema: Json) -> Json:
+    """Return ``schema`` with the branches of ``allOf`` merged into it.
+
+    Properties and required names add up; of any other keyword that several name, the first counts.
+    """
+    branches = schema.get("allOf")
+    if not isinstance(branches, list):
+        return schema
+    told = {key: value for key, value in schema.items() if key != "allOf"}
+    for branch in branches:
+        if isinstance(branch, dict):
+            _merge(told, intersected(branch))
+    return told
+
+
+def _merge(told: Json, branch: Json) -> None:
+    for key, value in branch.items():
+        before = told.get(key)
+        if key == "properties" and isinstance(before, dict) and isinstance(value, dict):
+            both = {name: _both(before[name], value[name]) for name in before.keys() & value.keys()}
+            told[key] = {name: both.get(name, inner) for name, inner in {**value, **before}.items()}
+        elif key == "required" and isinstance(before, list) and isinstance(value, list):
+            told[key] = [*before, *(name for name in value if name not in before)]
+        elif key == "enum" and isinstance(before, list) and isinstance(value, list):
+            told[key] = [word for word in before if word in value] or before
+        else:
+            told.setdefault(key, value)
+
+
+def _both(first: object, second: object) -> object:
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return first
+    merged = dict(first)
+    _merge(merged, second)
+    return merged

@@ -1,0 +1,82 @@
+"""Whole answers of this dialect, to and from canonical ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.wire.arguments import is_complete
+from services.domain.wire.assemble import Assembler
+from services.domain.wire.gemini.parts import own_signature, read_chunk
+from services.domain.wire.gemini.render import (
+    answer_object,
+    call_part,
+    text_part,
+    thought_parts,
+)
+from services.domain.wire.gemini.stops import finish_of
+from services.domain.wire.gemini.stream import AnswerReader
+from services.domain.wire.gemini.usage import usage_member
+from services.domain.wire.model import (
+    Refusal,
+    StopReason,
+    Text,
+    Thinking,
+    ToolUse,
+    WireError,
+)
+from services.domain.wire.reading import dump
+
+if TYPE_CHECKING:
+    from services.domain.wire.gemini.render import JsonPart
+    from services.domain.wire.model import Event, RenderContext, Response
+
+
+def decode_response(body: bytes) -> Response:
+    """Return the canonical form of a whole answer; of several candidates the first counts.
+
+    Raises:
+        WireError: the body is no answer; an error body and an answer without end included.
+    """
+    chunk = read_chunk(body)
+    if chunk is None:
+        raise WireError("", "answer is not a JSON object")
+    if chunk.told.get("error"):
+        raise WireError("error", "answer is an error")
+    events: list[Event] = []
+    reader = AnswerReader()
+    reader.read(chunk, events)
+    reader.end(events)
+    assembler = Assembler()
+    assembler.feed(events)
+    if assembler.response is None:
+        why = assembler.failure.error.vendor_code if assembler.failure else ""
+        raise WireError("candidates[0]", f"answer is not complete: {why}")
+    return assembler.response
+
+
+def encode_response(response: Response, context: RenderContext) -> bytes:
+    """Return ``response`` as a whole answer object."""
+    parts: list[JsonPart] = []
+    for block in response.blocks:
+        match block:
+            case Text(text=words) | Refusal(text=words):
+                parts += [text_part(words)] if words else []
+            case Thinking(text=words, state=state):
+                is_shown = context.is_reasoning_wanted
+                parts += thought_parts(words, own_signature(state), is_shown=is_shown)
+            case ToolUse() if not _is_cut(block, response):
+                parts.append(call_part(block.call_id, block.name, block.arguments, block.state))
+            case _:
+                continue
+    finish = finish_of(response.stop)
+    answer = answer_object(parts or [text_part("")], finish, context.new_id(""), context)
+    if response.usage is not None:
+        answer["usageMetadata"] = usage_member(response.usage)
+    return dump(answer)
+
+
+def _is_cut(call: ToolUse, response: Response) -> bool:
+    """Whether the output limit cut the last call in half: it must never be run."""
+    is_last = call is response.blocks[-1]
+    is_limit = response.stop.reason is StopReason.MAX_TOKENS
+    return is_last and is_limit and not is_complete(call.arguments)

@@ -1,0 +1,222 @@
+"""Tool schemas as this dialect takes them: a small part of JSON Schema, known keyword by keyword.
+
+Schemas are hints for the model: what cannot be expressed is left out, and a schema of which nothing
+can be kept is no schema at all. Keywords are known by their place: a *property* that is called
+``pattern`` is data. Numbers keep their digits.
+
+Source: https://ai.google.dev/api/caching#Schema
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+import orjson
+
+from services.domain.wire.gemini.folding import inlined, intersected
+
+_KEPT = frozenset(
+    [
+        "title",
+        "description",
+        "nullable",
+        "default",
+        "example",
+        "pattern",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+    ]
+)
+_FORMATS = frozenset(["enum", "date-time", "float", "double", "int32", "int64"])
+_TYPES = frozenset(["string", "number", "integer", "boolean", "object", "array"])
+_BOUNDS = (("exclusiveMinimum", "minimum", True), ("exclusiveMaximum", "maximum", False))
+_MAX_DEPTH = 32
+
+Json = dict[str, object]
+
+
+class _Number:
+    """A number that is written again as it was read."""
+
+    __slots__ = ("lexeme",)
+
+    def __init__(self, lexeme: str) -> None:
+        self.lexeme = lexeme
+
+    def __float__(self) -> float:
+        return float(self.lexeme)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Number) and self.lexeme == other.lexeme
+
+    def __hash__(self) -> int:
+        return hash(self.lexeme)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _as_written(value: object) -> object:
+    if isinstance(value, _Number):
+        return orjson.Fragment(value.lexeme.encode())
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def gemini_schema(source: bytes) -> bytes | None:
+    """Return ``source`` reduced to what the dialect knows; None when nothing can be said.
+
+    A schema that needs no change keeps its bytes.
+    """
+    try:
+        schema = json.loads(
+            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
+        )
+        if not isinstance(schema, dict):
+            return None
+        reduced = _reduced(inlined(schema), 0)
+        if reduced == schema:
+            return source
+        return orjson.dumps(reduced, default=_as_written) if reduced else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def plain_types(source: bytes) -> bytes:
+    """Return a schema of this dialect as plain JSON Schema: type names in lower case.
+
+    One that has them already, or cannot be read, keeps its bytes.
+    """
+    try:
+        schema = json.loads(
+            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
+        )
+        lowered = _lowered(schema)
+        return source if lowered == schema else orjson.dumps(lowered, default=_as_written)
+    except (ValueError, TypeError, RecursionError):
+        return source
+
+
+def _lowered(schema: object) -> object:
+    if not isinstance(schema, dict):
+        return schema
+    told: Json = {}
+    for key, value in schema.items():
+        if key == "type" and isinstance(value, str):
+            told[key] = value.lower() if value.lower() in _TYPES else value
+        elif key == "properties" and isinstance(value, dict):
+            told[key] = {name: _lowered(inner) for name, inner in value.items()}
+        elif key == "items":
+            told[key] = _lowered(value)
+        elif key == "anyOf" and isinstance(value, list):
+            told[key] = [_lowered(inner) for inner in value]
+        else:
+            told[key] = value
+    return told
+
+
+def _reduced(schema: object, depth: int) -> Json:
+    """Return one schema with known keywords only, in the order in which they were written."""
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return {}
+    schema = intersected(schema)
+    told: Json = {}
+    for key, value in schema.items():
+        if key in _KEPT:
+            told[key] = value
+        elif key in ("anyOf", "oneOf") and isinstance(value, list):
+            _alternatives(value, told, depth)
+        else:
+            _keyword(key, value, told, depth)
+    for key, plain, is_lower in _BOUNDS:
+        _widen(schema.get(key), plain, told, is_lower=is_lower)
+    _limit_required(told)
+    if isinstance(told.get("type"), str) and str(told["type"]).lower() == "array":
+        told.setdefault("items", {})
+    return told
+
+
+def _keyword(key: str, value: object, told: Json, depth: int) -> None:
+    match key:
+        case "type":
+            _type(value, told)
+        case "properties" if isinstance(value, dict):
+            told[key] = {name: _reduced(inner, depth + 1) for name, inner in value.items()}
+        case "items" if isinstance(value, dict | bool):
+            told[key] = _reduced(value, depth + 1)
+        case "enum" if isinstance(value, list):
+            words = [word for word in value if isinstance(word, str)]
+            if words and len(words) == len([word for word in value if word is not None]):
+                told[key] = words
+                if None in value:
+                    told["nullable"] = True
+        case "const" if isinstance(value, str):
+            told["enum"] = [value]
+        case "format" if value in _FORMATS:
+            told[key] = value
+        case "required" | "propertyOrdering" if isinstance(value, list):
+            told[key] = value
+        case _:
+            return
+
+
+def _type(value: object, told: Json) -> None:
+    """Say the type: one name, one name that may be null, or alternatives."""
+    if isinstance(value, str):
+        if value.lower() in _TYPES:
+            told["type"] = value
+        return
+    names = value if isinstance(value, list) else []
+    known = [name for name in names if isinstance(name, str) and name.lower() in _TYPES]
+    if "null" in names:
+        told["nullable"] = True
+    if len(known) == 1:
+        told["type"] = known[0]
+    elif known:
+        told["anyOf"] = [{"type": name} for name in known]
+
+
+def _alternatives(branches: list[object], told: Json, depth: int) -> None:
+    """Say ``anyOf``; a branch that is only null makes the schema nullable instead."""
+    found: list[Json] = []
+    for branch in branches:
+        if isinstance(branch, dict) and branch.get("type") == "null":
+            told["nullable"] = True
+            continue
+        reduced = _reduced(branch, depth + 1)
+        if reduced and reduced not in found:
+            found.append(reduced)
+    if len(found) == 1 and not told.keys() & found[0].keys():
+        told.update(found[0])
+    elif found:
+        told["anyOf"] = found
+
+
+def _widen(bound: object, plain: str, told: Json, *, is_lower: bool) -> None:
+    """Say an exclusive bound as an inclusive one; the stricter of both wins."""
+    if not isinstance(bound, _Number):
+        return
+    other = told.get(plain)
+    if not isinstance(other, _Number) or (float(bound) > float(other)) == is_lower:
+        told[plain] = bound
+
+
+def _limit_required(told: Json) -> None:
+    """Keep only names of declared properties."""
+    properties = told.get("properties")
+    for key in ("required", "propertyOrdering"):
+        names = told.get(key)
+        if isinstance(names, list):
+            known = properties if isinstance(properties, dict) else {}
+            kept = [name for name in names if isinstance(name, str) and name in known]
+            if kept:
+                told[key] = kept
+            else:
+                del told[key]

@@ -1,0 +1,133 @@
+"""A client's own body with only the edits that the target demands.
+
+The model stands in the address. The edits are the schemas of declared tools, where they hold
+keywords that the dialect does not know, the output limit over the target's cap, and what the
+target's catalog facts say it would refuse. All else keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from services.domain.wire.gemini.names import child, member
+from services.domain.wire.gemini.refusals import is_refused
+from services.domain.wire.gemini.request import PLAN
+from services.domain.wire.gemini.schema import gemini_schema
+from services.domain.wire.gemini.thinking import plan_thinking
+from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.reading import dump, mapping, whole
+from services.domain.wire.scanner import Edit, scan
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request, Target
+    from services.domain.wire.scanner import Document, Node
+
+_CAMEL = {
+    "max_output_tokens": "maxOutputTokens",
+    "stop_sequences": "stopSequences",
+    "top_p": "topP",
+    "top_k": "topK",
+    "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty",
+    "response_logprobs": "responseLogprobs",
+    "candidate_count": "candidateCount",
+    "thinking_config": "thinkingConfig",
+}
+
+
+def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
+    """Return ``body`` with the edits for ``target``, each but the model's recorded."""
+    return _Splice(scan(body, PLAN), request, target).encoded()
+
+
+class _Splice:
+    """The edits of one body."""
+
+    def __init__(self, document: Document, request: Request, target: Target) -> None:
+        self._document = document
+        self._request = request
+        self._target = target
+        self._edits: list[Edit] = []
+        self._transforms: list[Transform] = []
+
+    def encoded(self) -> EncodedRequest:
+        self._name_model()
+        self._clean_schemas()
+        config = child(self._document.root, "generationConfig")
+        if config is not None:
+            self._fit(config)
+        return EncodedRequest(self._document.splice(self._edits), tuple(self._transforms))
+
+    def _note(self, code: str, action: TransformAction, path: str) -> None:
+        self._transforms.append(Transform(code, action, path))
+
+    def _name_model(self) -> None:
+        """Put the target's name where the body repeats the address."""
+        node = self._document.member("model")
+        name = f"models/{self._target.upstream_id}"
+        if node is not None and node.value not in (name, self._target.upstream_id):
+            self._edits.append(node.replaced_by(json.dumps(name, ensure_ascii=False)))
+
+    def _clean_schemas(self) -> None:
+        tools = child(self._document.root, "tools")
+        for at, tool in enumerate(tools.items if tools is not None else ()):
+            functions = child(tool, "functionDeclarations")
+            for place, function in enumerate(functions.items if functions is not None else ()):
+                path = f"tools[{at}].functionDeclarations[{place}].parameters"
+                self._clean(function, path)
+
+    def _clean(self, function: Node, path: str) -> None:
+        schema = child(function, "parameters")
+        if schema is None or not isinstance(schema.value, dict):
+            return
+        source = schema.raw
+        reduced = gemini_schema(source)
+        if reduced == source or not schema.value:
+            return
+        if reduced is None:
+            self._edits += function.without([schema])
+            self._note("tool_schema", TransformAction.DROPPED, path)
+        else:
+            self._edits.append(schema.replaced_by(reduced.decode()))
+            self._note("tool_schema", TransformAction.PROJECTED, path)
+
+    def _fit(self, config: Node) -> None:
+        unwanted: list[Node] = []
+        for node in config.items:
+            name = _CAMEL.get(node.key, node.key)
+            if node.value is None:
+                continue
+            if is_refused(name, self._target):
+                unwanted.append(node)
+                self._note("refused_parameter", TransformAction.DROPPED, name)
+            elif name == "maxOutputTokens":
+                self._cap(node)
+            elif name == "thinkingConfig" and self._fit_thinking(node):
+                unwanted.append(node)
+        self._edits += config.without(unwanted)
+
+    def _cap(self, node: Node) -> None:
+        cap, limit = self._target.max_output_tokens, whole(node.value)
+        if cap is not None and limit is not None and limit > cap:
+            self._edits.append(node.replaced_by(str(cap)))
+            self._note("max_tokens", TransformAction.CLAMPED, "generationConfig.maxOutputTokens")
+
+    def _fit_thinking(self, node: Node) -> bool:
+        """Say the wish as the target takes it; whether it takes none at all."""
+        wish, facts = self._request.reasoning, self._target.facts
+        plan = plan_thinking(wish, facts)
+        if facts.reasoning == "none" or (plan.config is None and wish.mode == "off"):
+            self._note("reasoning", TransformAction.DROPPED, "generationConfig.thinkingConfig")
+            return True
+        told = mapping(node.value)
+        is_known = bool(facts.reasoning_levels) or facts.reasoning_budget
+        if not is_known or plan.config is None or not plan.code:
+            return False
+        config = dict(plan.config)
+        del config["includeThoughts"]
+        if (shown := member(told, "includeThoughts")) is not None:
+            config["includeThoughts"] = shown
+        self._edits.append(node.replaced_by(dump(config).decode()))
+        self._note(plan.code, TransformAction.PROJECTED, "generationConfig.thinkingConfig")
+        return False

@@ -1,0 +1,87 @@
+"""Canonical tools and tool choice as members of a request."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.wire.gemini.schema import gemini_schema
+from services.domain.wire.model import TransformAction, UnbuildableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.domain.wire.model import Request, Tool, ToolChoice
+
+    Note = Callable[[str, TransformAction, str], None]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+_MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
+_Members = dict[str, object]
+
+
+def tool_members(request: Request, note: Note) -> _Members:
+    """Return ``tools`` and ``toolConfig``; nothing without tools.
+
+    Raises:
+        UnbuildableError: a tool runs at another vendor, its name is not allowed here, or two
+            different tools have one name.
+    """
+    tools = _distinct(request.tools)
+    if not tools:
+        return {}
+    declared = [_function(tool, at, note) for at, tool in enumerate(tools)]
+    members: _Members = {"tools": [{"functionDeclarations": declared}]}
+    config = _choice(request.tool_choice, {tool.name for tool in tools}, note)
+    if config:
+        members["toolConfig"] = {"functionCallingConfig": config}
+    if request.tool_choice.parallel is False:
+        note("parallel_tool_calls", TransformAction.DROPPED, "parallel_tool_calls")
+    return members
+
+
+def _distinct(tools: tuple[Tool, ...]) -> list[Tool]:
+    by_name: dict[str, Tool] = {}
+    for at, tool in enumerate(tools):
+        if by_name.setdefault(tool.name, tool) != tool:
+            raise UnbuildableError(f"tools[{at}].name", "two different tools have this name")
+    return list(by_name.values())
+
+
+def _function(tool: Tool, at: int, note: Note) -> _Members:
+    path = f"tools[{at}]"
+    if tool.kind != "function":
+        raise UnbuildableError(path, "a server tool of another vendor cannot be sent")
+    if not _NAME.fullmatch(tool.name):
+        message = "a name here begins with a letter or underscore and has up to 64 characters"
+        raise UnbuildableError(f"{path}.name", message)
+    function: _Members = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    schema = gemini_schema(tool.schema)
+    if schema is None:
+        if tool.schema.strip() != b"{}":
+            note("tool_schema", TransformAction.DROPPED, path)
+    else:
+        function["parameters"] = orjson.Fragment(schema)
+        if schema != tool.schema:
+            note("tool_schema", TransformAction.PROJECTED, path)
+    return function
+
+
+def _choice(choice: ToolChoice, names: set[str], note: Note) -> _Members:
+    if choice.mode in _MODES:
+        return {"mode": _MODES[choice.mode]}
+    if choice.mode == "named":
+        if choice.name in names:
+            return {"mode": "ANY", "allowedFunctionNames": [choice.name]}
+        note("tool_choice", TransformAction.DROPPED, "tool_choice")
+    if choice.mode == "allowed":
+        known = [name for name in choice.names if name in names]
+        if known:
+            mode = "ANY" if choice.is_call_required else "VALIDATED"
+            return {"mode": mode, "allowedFunctionNames": known}
+        note("tool_choice", TransformAction.DROPPED, "tool_choice")
+    return {}
