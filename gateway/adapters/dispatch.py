@@ -10,6 +10,7 @@ import grpc
 from pointsman.dispatch.v1 import dispatch_pb2, dispatch_pb2_grpc
 
 from gateway.codec import answers, requests
+from gateway.codec.records import eligibility_record
 from services.domain.errors import PeerError, Reason, RouterError
 from services.runtime import status
 from services.runtime.host import VERSION
@@ -38,7 +39,7 @@ class DispatchClient:
         budget_s: float,
     ) -> RunningAnswer:
         """Start the one walk of ``action``."""
-        message = requests.eligibility_record(record)
+        message = eligibility_record(record)
         request = requests.dispatch_request(action, message, plan, grant, VERSION)
         return RunningAnswer(self._stub.Dispatch(request, timeout=budget_s))
 
@@ -46,7 +47,7 @@ class DispatchClient:
         self, action: Action, record: EligibilityRecord | None, binding: BindingRef | None
     ) -> int | None:
         """Return dispatch's count; None when it does not answer or refuses."""
-        message = requests.eligibility_record(record) if record is not None else None
+        message = eligibility_record(record) if record is not None else None
         request = requests.count_request(action, message, binding)
         try:
             answer = await self._stub.CountTokens(request, timeout=COUNT_TIMEOUT_S)

@@ -10,10 +10,10 @@ from pointsman.planner.v1 import planner_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.attempts import binding_of, record_of
+from gateway.codec.records import eligibility_record
 from gateway.codec.requests import (
     action_context,
     binding_ref,
-    eligibility_record,
     planned_binding,
     request_body,
     request_features,

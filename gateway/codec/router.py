@@ -11,7 +11,8 @@ from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.deciding import TIERS
 from gateway.codec.enums import FAMILY_OF, TURN_TYPES
-from gateway.codec.requests import binding_ref, eligibility_record, planned_binding, timestamp
+from gateway.codec.records import eligibility_record, timestamp
+from gateway.codec.requests import binding_ref, planned_binding
 from gateway.model.decision import DecisionPath
 from gateway.model.explained import AssumedPin
 from gateway.sessions.model import CacheState
