@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.domain.wire.model.blocks import Block
+    from services.domain.wire.model.request import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +73,5 @@ class RenderContext:
     """Chat streams carry usage only when the client asked for it."""
     is_reasoning_wanted: bool = True
     """Gemini clients see reasoning only when they asked for it."""
+    tools: tuple[Tool, ...] = ()
+    """Tools that the client declared: its dialect may know calls of some in forms of their own."""

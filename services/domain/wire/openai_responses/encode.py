@@ -1,0 +1,87 @@
+"""A canonical request as a body. Equal requests give equal bytes, so prefixes stay cached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import EncodedRequest, Text, TransformAction, UnbuildableError
+from services.domain.wire.openai_chat.refusals import is_refused
+from services.domain.wire.openai_chat.render import Rendering
+from services.domain.wire.openai_responses.history import foreign_instructions, foreign_items
+from services.domain.wire.openai_responses.own import own_items
+from services.domain.wire.openai_responses.parameters import parameter_members
+from services.domain.wire.openai_responses.request import STORED_MEMBERS
+from services.domain.wire.openai_responses.toolset import tool_members
+from services.domain.wire.reading import dump, load
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request, Target
+
+
+def encode_request(request: Request, target: Target) -> EncodedRequest:
+    """Return ``request`` as a body for ``target``, with a record of every lossy step.
+
+    A request of this dialect keeps its own members; of a foreign one nothing is stored upstream,
+    and whoever the user is stays with its vendor.
+
+    Raises:
+        UnbuildableError: the target cannot express the request.
+    """
+    rendering = Rendering(is_native=request.family is WireFamily.OPENAI_RESPONSES)
+    body: dict[str, object] = {"model": target.upstream_id}
+    if rendering.is_native:
+        _add_own_conversation(body, request, rendering)
+    else:
+        if instructions := foreign_instructions(request, rendering):
+            body["instructions"] = instructions
+        body["input"] = foreign_items(request, target, rendering)
+        if not body["input"]:
+            raise UnbuildableError("input", "nothing is left to send")
+    body |= tool_members(request, rendering)
+    body |= parameter_members(request, target, rendering)
+    if request.is_stream:
+        body["stream"] = True
+    _add_identity(body, request, target, rendering)
+    return EncodedRequest(dump(body), tuple(rendering.transforms))
+
+
+def _add_own_conversation(body: dict[str, object], request: Request, rendering: Rendering) -> None:
+    native = dict(request.native)
+    words = "\n".join(b.text for b in request.system if b.origin == "instructions")
+    if "instructions" in native and (load(native["instructions"]) or "") == words:
+        body["instructions"] = orjson.Fragment(native["instructions"])
+    elif words:
+        body["instructions"] = words
+    blocks = request.turns[0].blocks if len(request.turns) == 1 else ()
+    plain = blocks[0].text if len(blocks) == 1 and isinstance(blocks[0], Text) else None
+    if "input" in native and plain is not None and load(native["input"]) == plain:
+        body["input"] = orjson.Fragment(native["input"])
+        return
+    items = own_items(request, rendering)
+    is_stored = any(key in STORED_MEMBERS for key, _ in request.extras)
+    if items or not is_stored:
+        body["input"] = items
+
+
+def _add_identity(
+    body: dict[str, object], request: Request, target: Target, rendering: Rendering
+) -> None:
+    """Add who asks and what only the client's own dialect knows; foreign ones are recorded."""
+    if not rendering.is_native:
+        if request.user:
+            rendering.note("user", TransformAction.DROPPED, "user")
+        for key, _ in request.extras:
+            rendering.note("unknown_field", TransformAction.DROPPED, key)
+    else:
+        if request.user:
+            body["user"] = request.user
+        for key, raw in request.extras:
+            if is_refused(key, None, target):
+                rendering.note("refused_parameter", TransformAction.DROPPED, key)
+            else:
+                body[key] = orjson.Fragment(raw)
+    if target.is_vendor and target.affinity_key and "prompt_cache_key" not in body:
+        body["prompt_cache_key"] = target.affinity_key

@@ -1,0 +1,66 @@
+"""Errors of this dialect: reading an upstream's, writing a client's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.wire.errors import mask_keys, openai_code
+from services.domain.wire.model import ClientError, UpstreamError
+from services.domain.wire.openai_chat import error as envelope
+from services.domain.wire.reading import dump, mapping, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_STATUSES: Mapping[str, int] = {
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "usage_limit_reached": 429,
+    "usage_not_included": 429,
+    "slow_down": 503,
+    "server_is_overloaded": 503,
+}
+"""What codes mean that only this dialect has."""
+
+decode_error = envelope.decode_error
+encode_error = envelope.encode_error
+
+
+def told_error(raw: object) -> UpstreamError:
+    """Return the error of a failed answer, with the status that its code stands for."""
+    told = dict(mapping(raw))
+    if told.get("type") == "error":
+        del told["type"]
+    error = envelope.error_of(502, {"error": told})
+    code = text(told.get("code")) or text(told.get("type"))
+    status = 400 if code.startswith("invalid_image") else _STATUSES.get(code, error.http_status)
+    return UpstreamError(status, error.vendor_type, error.vendor_code, error.message, error.param)
+
+
+def error_of_event(event: Mapping[str, object]) -> UpstreamError:
+    """Return the error that an ``error`` event holds, nested or flat."""
+    nested = event.get("error")
+    return told_error(nested if isinstance(nested, dict) else event)
+
+
+def error_member(error: ClientError) -> dict[str, object]:
+    """Return the ``error`` member of a failed answer."""
+    return {"code": openai_code(error) or "server_error", "message": mask_keys(error.message)}
+
+
+def encode_stream_error(error: ClientError) -> bytes:
+    """Return ``error`` as the frame that ends a started stream: a failed answer.
+
+    What the stream said before is not known here, so it holds no output and no number.
+    """
+    failed: dict[str, object] = {
+        "id": f"resp_{error.request_id or 'failed'}",
+        "object": "response",
+        "status": "failed",
+        "error": error_member(error),
+        "incomplete_details": None,
+        "output": [],
+        "usage": None,
+    }
+    frame = {"type": "response.failed", "response": failed}
+    return b"event: response.failed\ndata: " + dump(frame) + b"\n\n"

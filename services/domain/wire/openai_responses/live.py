@@ -1,0 +1,196 @@
+"""Items of one upstream stream while they grow, and the events they are told as.
+
+Items may be told in pieces that alternate; the blocks of a client never do. The oldest item that is
+not done is told as it comes, all later ones wait. Calls are told whole. Text that an upstream tells
+again at the end only adds what was missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from services.domain.wire.arguments import is_complete
+from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, BlockState
+from services.domain.wire.openai_responses.output import CALLS, call_of
+from services.domain.wire.openai_responses.state import PART_GAP, state_of
+from services.domain.wire.reading import join_surrogates, mapping, rows, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.domain.wire.model import Event, ToolUse
+
+Kind = Literal["text", "refusal", "thinking"]
+
+
+class Passage:
+    """Words of one block as far as they came; ``key`` names their part of the item."""
+
+    __slots__ = ("_held", "_told", "is_open", "key", "kind", "waiting")
+
+    def __init__(self, kind: Kind, key: int) -> None:
+        self.kind = kind
+        self.key = key
+        self.is_open = False
+        self.waiting = ""
+        self._held = ""
+        self._told: list[str] = []
+
+    def add(self, words: str) -> None:
+        """Take words that follow; half a surrogate pair waits for the other half."""
+        self._told.append(words)
+        words = self._held + words
+        self._held = words[-1] if words and "\ud800" <= words[-1] <= "\udbff" else ""
+        self.waiting += join_surrogates(words[: len(words) - len(self._held)])
+
+    def complete(self, words: str) -> None:
+        """Take the whole text of the part: what of it was told already is not told again."""
+        told = "".join(self._told)
+        if len(words) > len(told) and words.startswith(told):
+            self.add(words[len(told) :])
+
+    def end(self) -> None:
+        """Take note that nothing follows."""
+        self.waiting += join_surrogates(self._held)
+        self._held = ""
+
+
+class LiveItem:
+    """One output item of a stream."""
+
+    __slots__ = ("_arguments", "_item", "_passages", "_source", "is_done", "kind")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.is_done = False
+        self._item: dict[str, object] = {}
+        self._passages: list[Passage] = []
+        self._arguments: list[str] = []
+        self._source = ""
+
+    def open(self, item: Mapping[str, object]) -> None:
+        """Take the item as it was announced."""
+        self.kind = text(item.get("type")) or self.kind
+        self._item |= item
+
+    def add(self, source: str, key: int, words: str) -> None:
+        """Take a delta of one part; ``source`` says of what kind the part is."""
+        if source in ("arguments", "input"):
+            self._arguments.append(words)
+        elif (passage := self._passage(source, key)) is not None:
+            passage.add(words)
+
+    def complete(self, source: str, key: int, words: str) -> None:
+        """Take the whole of one part."""
+        if source in ("arguments", "input"):
+            self._arguments = [words] if words else self._arguments
+        elif words and (passage := self._passage(source, key)) is not None:
+            passage.complete(words)
+
+    def close(self, item: Mapping[str, object]) -> None:
+        """Take the item as it is when done."""
+        if self.is_done:
+            return
+        self.open(item)
+        if self.kind in CALLS:
+            member = "input" if self.kind == "custom_tool_call" else "arguments"
+            self.complete(member, 0, text(item.get(member)))
+        for at, part in enumerate(map(mapping, rows(item.get("content")))):
+            is_refusal = part.get("type") == "refusal"
+            source = "content" if self.kind == "reasoning" else "refusal" if is_refusal else "text"
+            self.complete(source, at, text(part.get("refusal" if is_refusal else "text")))
+        for at, part in enumerate(map(mapping, rows(item.get("summary")))):
+            self.complete("summary", at, text(part.get("text")))
+        self.is_done = True
+
+    def _passage(self, source: str, key: int) -> Passage | None:
+        """Return the passage of a part; reasoning is one passage, told from one source only."""
+        if source in ("summary", "content"):
+            if self._source and self._source != source:
+                return None
+            self._source = source
+            return self._thought(key)
+        kind: Kind = "refusal" if source == "refusal" else "text"
+        known = (each for each in self._passages if (each.kind, each.key) == (kind, key))
+        passage = next(known, None)
+        if passage is None:
+            passage = Passage(kind, key)
+            self._passages.append(passage)
+        return passage
+
+    def _thought(self, key: int) -> Passage | None:
+        last = self._passages[-1] if self._passages else None
+        if last is not None and last.key == key:
+            return last
+        if any(each.key == key for each in self._passages):
+            return None
+        passage = Passage("thinking", key)
+        if last is not None:
+            last.end()
+            passage.waiting = PART_GAP
+        self._passages.append(passage)
+        return passage
+
+    def call(self, response_id: str, ordinal: int) -> ToolUse | None:
+        """Return the call that the item is; None for a nameless one and for other items."""
+        if self.kind not in CALLS:
+            return None
+        member = "input" if self.kind == "custom_tool_call" else "arguments"
+        told = self._item | {"type": self.kind, member: "".join(self._arguments)}
+        return call_of(told, response_id, ordinal)
+
+    @property
+    def is_half_call(self) -> bool:
+        """Whether the item is a call whose arguments break off."""
+        words = "".join(self._arguments)
+        whole = is_complete(words.encode("utf-8", "replace"))
+        return self.kind == "function_call" and not whole
+
+    def tell(self, block: int) -> tuple[list[Event], int]:
+        """Return the events that can be told now, the first block being ``block``, and the next."""
+        if self.kind == "reasoning":
+            return self._tell_thought(block)
+        events: list[Event] = []
+        for at, passage in enumerate(self._passages):
+            is_ended = self.is_done or at + 1 < len(self._passages)
+            if is_ended:
+                passage.end()
+            if passage.waiting and not passage.is_open:
+                passage.is_open = True
+                events.append(BlockOpen(block, passage.kind))
+            events += _waiting(passage, block)
+            if is_ended and passage.is_open:
+                events.append(BlockClose(block))
+                block += 1
+                passage.is_open = False
+        return events, block
+
+    def _tell_thought(self, block: int) -> tuple[list[Event], int]:
+        events: list[Event] = []
+        first = self._passages[0] if self._passages else None
+        state = None
+        if self.is_done:
+            for passage in self._passages:
+                passage.end()
+            state = state_of(text(self._item.get("encrypted_content")), text(self._item.get("id")))
+        has_words = any(passage.waiting for passage in self._passages)
+        if first is None and state is not None:
+            first = Passage("thinking", 0)
+            self._passages.append(first)
+        if first is not None and not first.is_open and (has_words or state is not None):
+            first.is_open = True
+            events.append(BlockOpen(block, "thinking"))
+        for passage in self._passages:
+            events += _waiting(passage, block)
+        if first is None or not first.is_open or not self.is_done:
+            return events, block
+        if state is not None:
+            events.append(BlockState(block, state))
+        return [*events, BlockClose(block)], block + 1
+
+
+def _waiting(passage: Passage, block: int) -> list[Event]:
+    if not passage.waiting:
+        return []
+    words, passage.waiting = passage.waiting, ""
+    return [BlockDelta(block, words)]

@@ -1,0 +1,122 @@
+"""Watching a stream that passes byte for byte: progress, terminal, usage and errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.sse import FrameSplitter
+from services.domain.wire.model import Observation
+from services.domain.wire.openai_responses.error import error_of_event
+from services.domain.wire.openai_responses.output import CALLS, failure_of, stop_of
+from services.domain.wire.openai_responses.stream import PARTS, TERMINALS
+from services.domain.wire.openai_responses.usage import usage_of
+from services.domain.wire.reading import load, mapping, rows, text, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.domain.sse import Frame
+    from services.domain.wire.model import UpstreamError
+
+
+class ResponsesStreamObserver:
+    """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
+
+    Reasoning is output but no progress: models of this dialect may reason for ever without a word.
+    Events that only announce items and parts are bookkeeping.
+    """
+
+    def __init__(self) -> None:
+        self._seen = Observation()
+        self._splitter = FrameSplitter()
+        self._calls: set[object] = set()
+
+    @property
+    def seen(self) -> Observation:
+        """All that was learned so far."""
+        return self._seen
+
+    def feed(self, data: bytes) -> None:
+        """Take note of ``data``; unreadable frames are counted and passed over."""
+        for frame in self._splitter.feed(data):
+            self._read(frame)
+
+    def finish(self) -> None:
+        """Take note of the end; a last frame without its blank line counts."""
+        for frame in self._splitter.finish():
+            self._read(frame)
+
+    def _read(self, frame: Frame) -> None:
+        seen = self._seen
+        if seen.has_terminal or not frame.data or frame.data.strip() == b"[DONE]":
+            return
+        try:
+            event = load(frame.data)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            seen.bad_frames += 1
+            return
+        kind = text(event.get("type")) or frame.event
+        if kind == "error" or (event.get("error") and not kind.startswith("response.")):
+            self._error(error_of_event(event))
+        elif kind in TERMINALS:
+            self._terminal(mapping(event.get("response")), kind)
+        elif kind.startswith("response."):
+            seen.is_started = True
+            self._grow(kind.removeprefix("response."), event)
+
+    def _grow(self, kind: str, event: Mapping[str, object]) -> None:
+        name, _, phase = kind.rpartition(".")
+        if name == "output_item":
+            self._item(mapping(event.get("item")), whole(event.get("output_index")))
+            return
+        words = text(event.get("delta"))
+        if phase != "delta" or name not in PARTS or not words:
+            return
+        item, source = PARTS[name]
+        if source == "refusal":
+            self._seen.refusal_seen = True
+        self._output(len(words), is_progress=item != "reasoning")
+
+    def _item(self, item: Mapping[str, object], index: int | None) -> None:
+        """Count a call when its item is first announced, or done without announcement."""
+        key = index if index is not None else text(item.get("id"))
+        name = text(item.get("name"))
+        if text(item.get("type")) not in CALLS or not name or key in self._calls:
+            return
+        self._calls.add(key)
+        self._seen.tool_calls = len(self._calls)
+        self._output(len(name), is_progress=True)
+
+    def _output(self, chars: int, *, is_progress: bool) -> None:
+        seen = self._seen
+        seen.has_output = True
+        seen.output_events += is_progress
+        seen.output_chars += chars
+
+    def _error(self, error: UpstreamError) -> None:
+        seen = self._seen
+        seen.is_started = True
+        seen.error = error
+        seen.is_error_first = not seen.has_output
+        seen.has_terminal = True
+
+    def _terminal(self, response: Mapping[str, object], kind: str) -> None:
+        seen = self._seen
+        status = kind.removeprefix("response.")
+        told = {**response, "status": text(response.get("status")) or status}
+        if status == "failed":
+            told["status"] = status
+        seen.usage = usage_of(told.get("usage"))
+        error = failure_of(told)
+        if error is not None:
+            self._error(error)
+            return
+        for index, raw in enumerate(rows(told.get("output"))):
+            self._item(mapping(raw), index)
+            parts = rows(mapping(raw).get("content"))
+            seen.refusal_seen |= any(mapping(part).get("type") == "refusal" for part in parts)
+        seen.is_started = seen.has_terminal = seen.has_output = True
+        seen.output_events += 1
+        seen.stop = stop_of(told, has_calls=bool(self._calls), has_refusal=seen.refusal_seen)

@@ -1,0 +1,116 @@
+"""A client's own body with only the edits that the target demands.
+
+The edits are the model's name, what the target's catalog facts say it would refuse, and reasoning
+items whose state the target's vendor did not issue or cannot read. All else keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.openai_chat.refusals import is_refused, nearest_level
+from services.domain.wire.openai_responses.request import PLAN
+from services.domain.wire.openai_responses.state import is_foreign
+from services.domain.wire.reading import mapping, text, whole
+from services.domain.wire.scanner import Edit, scan
+
+if TYPE_CHECKING:
+    from services.domain.wire.model import Request, Target
+    from services.domain.wire.scanner import Document, Node
+
+_NEVER_DROPPED = ("model", "input", "stream", "max_output_tokens")
+
+
+def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
+    """Return ``body`` with the edits for ``target``, each but the model's recorded."""
+    return _Splice(scan(body, PLAN), target).encoded()
+
+
+class _Splice:
+    """The edits of one body."""
+
+    def __init__(self, document: Document, target: Target) -> None:
+        self._document = document
+        self._target = target
+        self._edits: list[Edit] = []
+        self._transforms: list[Transform] = []
+
+    def encoded(self) -> EncodedRequest:
+        model = self._document.member("model")
+        if model is not None and model.value != self._target.upstream_id:
+            quoted = json.dumps(self._target.upstream_id, ensure_ascii=False)
+            self._edits.append(model.replaced_by(quoted))
+        self._drop_refused()
+        self._fit_limit()
+        self._drop_unreadable_reasoning()
+        return EncodedRequest(self._document.splice(self._edits), tuple(self._transforms))
+
+    def _note(self, code: str, action: TransformAction, path: str) -> None:
+        self._transforms.append(Transform(code, action, path))
+
+    def _drop_refused(self) -> None:
+        unwanted = [node for node in self._document.root.items if self._is_refused(node)]
+        for node in unwanted:
+            self._note("refused_parameter", TransformAction.DROPPED, node.key)
+        self._edits += self._document.root.without(unwanted)
+        reasoning = self._document.member("reasoning")
+        if reasoning is not None and reasoning not in unwanted:
+            self._fit_effort(reasoning)
+
+    def _is_refused(self, node: Node) -> bool:
+        if node.key in _NEVER_DROPPED or node.value is None:
+            return False
+        if node.key == "reasoning" and self._target.facts.reasoning == "none":
+            return True
+        return is_refused(node.key, node.value, self._target)
+
+    def _fit_effort(self, reasoning: Node) -> None:
+        node = reasoning.members.get("effort")
+        wanted = text(node.value) if node is not None else ""
+        if node is None or not wanted:
+            return
+        level = nearest_level(wanted, self._target, is_native=True)
+        if level != wanted:
+            self._edits.append(node.replaced_by(json.dumps(level)))
+            self._note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
+
+    def _fit_limit(self) -> None:
+        node, cap = self._document.member("max_output_tokens"), self._target.max_output_tokens
+        limit = whole(node.value) if node is not None else None
+        if node is not None and cap is not None and limit is not None and limit > cap:
+            self._edits.append(node.replaced_by(str(cap)))
+            self._note("max_output_tokens", TransformAction.CLAMPED, "max_output_tokens")
+
+    def _drop_unreadable_reasoning(self) -> None:
+        """Drop reasoning with state of another family, or of another model after a switch.
+
+        Ids tie later items to the reasoning before them, so they go with it: they are optional.
+        """
+        items = self._document.member("input")
+        found = items.items if items is not None else []
+        unwanted = [node for node in found if self._is_unreadable(node)]
+        if items is None or not unwanted:
+            return
+        self._edits += items.without(unwanted)
+        dropped = {id(node) for node in unwanted}
+        for index, node in enumerate(found):
+            if id(node) in dropped:
+                self._note("thinking", TransformAction.DROPPED, f"input[{index}]")
+            elif _is_said(node) and "id" in node.members:
+                self._edits += node.without([node.members["id"]])
+
+    def _is_unreadable(self, node: Node) -> bool:
+        item = mapping(node.value)
+        if item.get("type") != "reasoning":
+            return False
+        state = text(item.get("encrypted_content"))
+        return is_foreign(state) or (bool(state) and self._target.is_model_switched)
+
+
+def _is_said(node: Node) -> bool:
+    item = mapping(node.value)
+    kind = item.get("type", "message")
+    is_message = kind == "message" and item.get("role") == "assistant"
+    return is_message or kind in ("function_call", "custom_tool_call")

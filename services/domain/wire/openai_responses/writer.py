@@ -1,0 +1,205 @@
+"""Canonical events as the events of one client's stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.wire.arguments import is_complete
+from services.domain.wire.errors import client_error_of
+from services.domain.wire.model import (
+    BlockClose,
+    BlockDelta,
+    BlockOpen,
+    BlockState,
+    End,
+    Failure,
+    Start,
+    Stop,
+    StopReason,
+    Usage,
+    UsageSeen,
+)
+from services.domain.wire.openai_responses.answer import MalformedCallError, answer_object
+from services.domain.wire.openai_responses.error import error_member
+from services.domain.wire.openai_responses.output import ending_of
+from services.domain.wire.openai_responses.pieces import (
+    CallPiece,
+    ReasoningPiece,
+    WordsPiece,
+)
+from services.domain.wire.openai_responses.response import MALFORMED
+from services.domain.wire.openai_responses.tools import call_forms
+from services.domain.wire.reading import dump
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.domain.wire.model import ClientError, Event, RenderContext
+    from services.domain.wire.openai_responses.pieces import Frames, Piece
+
+_CHARS_PER_TOKEN = 4
+
+
+class ResponsesStreamEncoder:
+    """Writes one stream: created, in progress, items one after another, and one terminal.
+
+    Calls are written whole when their block closes. One whose arguments break off waits for the
+    end, since after a cut by the output limit it must not be shown.
+    """
+
+    def __init__(self, context: RenderContext) -> None:
+        self._context = context
+        self._forms = call_forms(context.tools)
+        self._id = ""
+        self._number = 0
+        self._is_over = False
+        self._usage: Usage | None = None
+        self._chars = 0
+        self._open: dict[int, Piece] = {}
+        self._half: CallPiece | None = None
+        self._items = 0
+        self._output: list[dict[str, object]] = []
+        self._has_refusal = False
+
+    def feed(self, events: Sequence[Event]) -> bytes:
+        """Return the frames of ``events``; the opening frames come before the first of them."""
+        return b"".join([self._write(event) for event in events if not self._is_over])
+
+    def fail(self, error: ClientError) -> bytes:
+        """Return the frames that end a started stream: open items are closed, then it failed."""
+        if self._is_over:
+            return b""
+        frames = [self._begin()]
+        said = [at for at, piece in self._open.items() if not isinstance(piece, CallPiece)]
+        frames += [self._close(index, status="incomplete") for index in sorted(said)]
+        self._is_over = True
+        frames.append(self._terminal("failed", error=error_member(error)))
+        return b"".join(frames)
+
+    def _write(self, event: Event) -> bytes:
+        match event:
+            case BlockOpen():
+                return self._begin() + self._release() + self._start(event)
+            case BlockDelta(index, words):
+                return self._delta(index, words)
+            case BlockState(index, state):
+                piece = self._open.get(index)
+                if isinstance(piece, ReasoningPiece):
+                    piece.state = (*piece.state, state)
+                return b""
+            case BlockClose(index):
+                return self._close(index)
+            case UsageSeen(usage):
+                self._usage = usage
+                return b""
+            case End(stop, usage):
+                self._usage = usage or self._usage
+                return self._end(stop)
+            case Failure(error):
+                return self.fail(client_error_of(error, is_same_family=False))
+            case Start(usage=usage):
+                self._usage = usage or self._usage
+                return self._begin()
+            case _:
+                return b""
+
+    def _begin(self) -> bytes:
+        if self._id:
+            return b""
+        self._id = self._context.new_id("resp_")
+        response = answer_object(self._id, self._context, "in_progress")
+        return self._frames(
+            [("created", {"response": response}), ("in_progress", {"response": response})]
+        )
+
+    def _start(self, event: BlockOpen) -> bytes:
+        piece: Piece
+        if event.kind == "tool_use":
+            piece = CallPiece(event, self._forms)
+        elif event.kind in ("thinking", "redacted_thinking"):
+            piece = ReasoningPiece(self._context.new_id("rs_"))
+        else:
+            self._has_refusal |= event.kind == "refusal"
+            piece = WordsPiece(self._context.new_id("msg_"), is_refusal=event.kind == "refusal")
+        self._open[event.index] = piece
+        if isinstance(piece, CallPiece):
+            return b""
+        return self._frames(piece.opening(self._next_item()))
+
+    def _next_item(self) -> int:
+        self._items += 1
+        return self._items - 1
+
+    def _delta(self, index: int, words: str) -> bytes:
+        piece = self._open.get(index)
+        if piece is None or not words:
+            return b""
+        self._chars += len(words)
+        return self._frames(piece.delta(words))
+
+    def _close(self, index: int, status: str = "completed") -> bytes:
+        piece = self._open.pop(index, None)
+        if piece is None:
+            return b""
+        if isinstance(piece, CallPiece):
+            if not is_complete(piece.arguments):
+                self._half = piece
+                return b""
+            return self._call(piece)
+        frames, item = piece.closing(status)
+        self._output.append(item)
+        return self._frames(frames)
+
+    def _release(self) -> bytes:
+        """Return a call whose arguments break off, once it is sure that no cut follows."""
+        piece, self._half = self._half, None
+        return b"" if piece is None else self._call(piece)
+
+    def _call(self, piece: CallPiece) -> bytes:
+        try:
+            item = piece.item(self._context)
+        except MalformedCallError:
+            return self.fail(MALFORMED)
+        self._output.append(item)
+        return self._frames(piece.told(item, self._next_item()))
+
+    def _end(self, stop: Stop) -> bytes:
+        frames = [self._begin()]
+        if stop.reason is not StopReason.MAX_TOKENS:
+            frames.append(self._release())
+        if self._is_over:
+            return b"".join(frames)
+        self._is_over = True
+        status, reason = ending_of(
+            stop, has_output=bool(self._output), has_refusal=self._has_refusal
+        )
+        error = error_member(MALFORMED) if status == "failed" else None
+        frames.append(self._terminal(status, reason, error))
+        return b"".join(frames)
+
+    def _terminal(
+        self, status: str, reason: str | None = None, error: dict[str, object] | None = None
+    ) -> bytes:
+        usage = self._usage or Usage(
+            fresh_input=self._context.estimated_input_tokens,
+            output=self._chars // _CHARS_PER_TOKEN,
+        )
+        response = answer_object(
+            self._id,
+            self._context,
+            status,
+            self._output,
+            usage=usage,
+            cut_reason=reason,
+            error=error,
+        )
+        return self._frames([(status, {"response": response})])
+
+    def _frames(self, frames: Frames) -> bytes:
+        written: list[bytes] = []
+        for name, members in frames:
+            kind = f"response.{name}"
+            body = {"type": kind, "sequence_number": self._number, **members}
+            self._number += 1
+            written.append(b"event: " + kind.encode() + b"\ndata: " + dump(body) + b"\n\n")
+        return b"".join(written)
