@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from services.domain.vocab import WireFamily
 
 _VERSIONS = {WireFamily.ANTHROPIC: "/v1", WireFamily.GEMINI: "/v1beta"}
@@ -12,10 +14,16 @@ _ANSWER_PATHS = {
 }
 
 
-def answer_url(base_url: str, family: WireFamily) -> str | None:
-    """Return where answers are asked for; None for a dialect that is asked otherwise."""
-    path = _ANSWER_PATHS.get(family)
-    return None if path is None else root_url(base_url, family) + path
+def answer_url(
+    base_url: str, family: WireFamily, *, upstream_id: str = "", is_stream: bool = False
+) -> str:
+    """Return where answers are asked for; one dialect names model and kind of answer there."""
+    root = root_url(base_url, family)
+    if family is not WireFamily.GEMINI:
+        return root + _ANSWER_PATHS[family]
+    name = quote(upstream_id.removeprefix("models/"), safe=":")
+    action = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+    return f"{root}/models/{name}:{action}"
 
 
 def count_url(base_url: str) -> str:

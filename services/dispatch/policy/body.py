@@ -9,6 +9,7 @@ import orjson
 
 from services.domain.catalog import ModelFacts
 from services.domain.errors import InvalidRequestError, Reason, RouterError
+from services.domain.vocab import WireFamily
 from services.domain.wire.model import Target, WireError
 from services.domain.wire.reading import dump
 from services.domain.wire.scanner import scan
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.plan import BindingRef
     from services.domain.catalog import Binding, Catalog
-    from services.domain.vocab import WireFamily
     from services.domain.wire.contract import Codec
     from services.domain.wire.model import EncodedRequest, Request
 
@@ -62,7 +62,8 @@ class ClientBody:
             encoded = codec.splice_request(self._body, self.request, target)
         else:
             encoded = codec.encode_request(self.request, target)
-        if not names_model(encoded.body, target.upstream_id):
+        is_named_by_address = target.family is WireFamily.GEMINI
+        if not is_named_by_address and not names_model(encoded.body, target.upstream_id):
             raise RouterError(
                 Reason.TARGET_MISMATCH,
                 f"the body built for {target.model_id} at {target.provider} names another model",

@@ -73,22 +73,25 @@ def build(
         is_model_switched=order.plan.is_model_switched,
         affinity_key=order.plan.affinity_key,
     )
-    url = address.answer_url(access.base_url or endpoint.base_url, family)
-    if url is None:
-        raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=f"{family} is not spoken yet"))
+    is_stream = client_body.request.is_stream
     try:
         encoded = client_body.build(target)
     except UnbuildableError as error:
         raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=str(error))) from None
     request = UpstreamRequest(
         provider=endpoint.name,
-        url=url,
+        url=address.answer_url(
+            access.base_url or endpoint.base_url,
+            family,
+            upstream_id=target.upstream_id,
+            is_stream=is_stream,
+        ),
         headers=headers.for_upstream(
             family,
             access.auth,
             order.relayed_headers,
             is_same_family=family is order.family,
-            is_stream=client_body.request.is_stream,
+            is_stream=is_stream,
         ),
         body=encoded.body,
         header_timeout_s=endpoint.header_timeout_s,

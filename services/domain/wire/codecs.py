@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire import anthropic, openai_chat
+from services.domain.wire import anthropic, gemini, openai_chat, openai_responses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,8 @@ class UnknownFamilyError(LookupError):
 _CODECS: Mapping[WireFamily, Codec] = {
     WireFamily.ANTHROPIC: anthropic.CODEC,
     WireFamily.OPENAI_CHAT: openai_chat.CODEC,
+    WireFamily.OPENAI_RESPONSES: openai_responses.CODEC,
+    WireFamily.GEMINI: gemini.CODEC,
 }
 
 

@@ -30,7 +30,14 @@ TOKENS_PER_IMAGE = 1600
 MANY_TOOLS = 128
 """Number of tools above which some targets refuse a request."""
 
-_SERVER_KINDS = ("server_tool_use", "mcp_tool_use", "mcp_tool_result", "container_upload")
+_SERVER_KINDS = (
+    "server_tool_use",
+    "mcp_tool_use",
+    "mcp_tool_result",
+    "container_upload",
+    "executableCode",
+    "codeExecutionResult",
+)
 
 
 class LastKind(enum.StrEnum):
@@ -148,6 +155,7 @@ _NEVER_TRANSLATED: Mapping[WireFamily, frozenset[Requirement]] = {
         }
     ),
     WireFamily.OPENAI_CHAT: frozenset({Requirement.VIDEO, Requirement.VENDOR_FILE}),
+    WireFamily.GEMINI: frozenset({Requirement.REMOTE_IMAGE, Requirement.VENDOR_FILE}),
 }
 """What has no form in a dialect, for a request that comes from another one."""
 

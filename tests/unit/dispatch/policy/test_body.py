@@ -31,6 +31,12 @@ def test_a_built_body_names_the_target_in_either_dialect() -> None:
         assert orjson.loads(built.body)["model"] == "up-m"
 
 
+def test_a_body_whose_address_names_the_model_need_not() -> None:
+    body = ClientBody(WireFamily.ANTHROPIC, BODY, codec_for)
+    built = body.build(target_of(CATALOG, REF, WireFamily.GEMINI))
+    assert "model" not in orjson.loads(built.body)
+
+
 @pytest.mark.spec("DSP-17")
 def test_a_body_that_names_another_model_is_never_sent() -> None:
     assert not names_model(BODY, "up-m")

@@ -138,6 +138,14 @@ def test_addresses_are_the_base_and_the_dialects_path(
     assert answer_url(base, family) == expected
 
 
+@pytest.mark.parametrize("base", ["https://g.example", "https://g.example/v1beta/"])
+def test_one_dialect_names_model_and_kind_of_answer_in_the_address(base: str) -> None:
+    asked = answer_url(base, WireFamily.GEMINI, upstream_id="models/a b?", is_stream=True)
+    root = "https://g.example/v1beta/models"
+    assert asked == f"{root}/a%20b%3F:streamGenerateContent?alt=sse"
+    assert answer_url(base, WireFamily.GEMINI, upstream_id="m") == f"{root}/m:generateContent"
+
+
 def test_auxiliary_addresses() -> None:
     assert count_url("http://a") == "http://a/v1/messages/count_tokens"
     assert models_url("http://a", WireFamily.ANTHROPIC) == "http://a/v1/models"
