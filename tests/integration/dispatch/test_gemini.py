@@ -66,7 +66,6 @@ async def vendor_stand(*others: WireFamily) -> AsyncIterator[tuple[Stand, Vendor
         await runner.cleanup()
 
 
-@pytest.mark.spec("DSP-1", "XLT-14")
 @pytest.mark.parametrize("family", [ANTHROPIC, CHAT])
 @pytest.mark.parametrize("is_stream", [True, False])
 async def test_a_translated_request_is_answered(family: WireFamily, is_stream: bool) -> None:

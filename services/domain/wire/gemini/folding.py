@@ -8,16 +8,22 @@ _OF_ONE = frozenset(
     ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
 )
 _DEFINITIONS = frozenset(["$defs", "definitions"])
-_MAX_COPIES = 1000
+_MAX_COPIED = 200_000
+"""Schemas, and characters and items in them, that are written out for references."""
 
 Json = dict[str, object]
 
 
 class _Budget:
-    """How many references may still be written out: nested ones multiply."""
+    """How much may still be written out for references: nested ones multiply."""
 
     def __init__(self) -> None:
-        self.left = _MAX_COPIES
+        self.left = _MAX_COPIED
+
+    def spend(self, schema: Json) -> bool:
+        """Take the size of one schema; whether it was there to be taken."""
+        self.left -= 1 + sum(len(v) for v in schema.values() if isinstance(v, str | list))
+        return self.left >= 0
 
 
 def inlined(root: Json) -> Json:
@@ -34,6 +40,8 @@ def inlined(root: Json) -> Json:
 def _inlined(schema: object, root: Json, trail: tuple[str, ...], budget: _Budget) -> object:
     if not isinstance(schema, dict):
         return schema
+    if trail and not budget.spend(schema):
+        return {}
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return _copy(schema, reference, root, trail, budget)
@@ -56,8 +64,7 @@ def _copy(
     schema: Json, reference: str, root: Json, trail: tuple[str, ...], budget: _Budget
 ) -> object:
     found = _target(reference, root)
-    budget.left -= 1
-    if found is None or reference in trail or budget.left < 0:
+    if found is None or reference in trail:
         copied: object = {}
     else:
         copied = _inlined(found, root, (*trail, reference), budget)

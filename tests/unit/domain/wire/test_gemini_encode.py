@@ -162,7 +162,7 @@ def test_turns_alternate_and_a_user_begins_and_ends() -> None:
         sent(asked(user(Text(" "))))
 
 
-@pytest.mark.spec("XLT-29", "XLT-61", "XLT-63", "XLT-156")
+@pytest.mark.spec("XLT-29", "XLT-61", "XLT-63")
 def test_only_own_state_is_sent_and_the_first_call_carries_it() -> None:
     turns = (
         user(Text("x")),
@@ -205,7 +205,7 @@ def test_media_travel_inline_or_not_at_all() -> None:
             contents(user(media))
 
 
-@pytest.mark.spec("XLT-80", "XLT-81", "XLT-82", "XLT-155")
+@pytest.mark.spec("XLT-80", "XLT-82", "XLT-155")
 def test_tools_are_declared() -> None:
     tool = Tool("function", "f", "F.", b'{"type":"object","$schema":"x"}', strict=True)
     body, codes = sent(asked(tools=(tool, tool, Tool("function", "g"))))

@@ -72,7 +72,7 @@ def parts_of(answer: GenerateContentResponse) -> list[Part]:
     return content.parts or []
 
 
-@pytest.mark.spec("XLT-224")
+@pytest.mark.spec("XLT-145", "XLT-224")
 def test_the_sdk_reads_the_stream_and_the_whole_answer_alike() -> None:
     head = CODEC.stream_encoder(context())
     stream = head.feed(EVENTS[:3]) + CODEC.keepalive + head.feed(EVENTS[3:])
