@@ -97,6 +97,11 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
         ("thought_signature", "thought signature", "signature in thinking block"),
     ),
     (
+        frozenset({400}),
+        FailureClass.AUTH,
+        ("api_key_invalid", "api key not valid", "api key expired"),
+    ),
+    (
         frozenset({400, 403}),
         FailureClass.MODEL_NOT_FOUND,
         ("model_not_found", "unsupported_model", "model_not_available"),

@@ -78,6 +78,11 @@ def test_a_quota_body_means_money_for_a_key_and_a_spent_plan_for_a_plan() -> Non
     assert classed(429, code="usage_limit_reached") is FailureClass.RATE_LIMITED
 
 
+def test_one_vendor_refuses_a_key_as_a_bad_request() -> None:
+    assert classed(400, code="API_KEY_INVALID") is FailureClass.AUTH
+    assert classed(400, "API key expired. Please renew the API key.") is FailureClass.AUTH
+
+
 def test_an_overload_is_told_by_its_type_whatever_the_status() -> None:
     assert classed(500, vendor_type="overloaded_error") is FailureClass.OVERLOADED
 
