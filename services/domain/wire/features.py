@@ -17,6 +17,7 @@ from services.domain.wire.model import (
     ToolResult,
     ToolUse,
 )
+from services.domain.wire.openai_responses.request import has_stored_state
 from services.domain.wire.reading import load, mapping
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ _NEVER_TRANSLATED: Mapping[WireFamily, frozenset[Requirement]] = {
         }
     ),
     WireFamily.OPENAI_CHAT: frozenset({Requirement.VIDEO, Requirement.VENDOR_FILE}),
+    WireFamily.OPENAI_RESPONSES: frozenset(
+        {Requirement.VIDEO, Requirement.VENDOR_FILE, Requirement.MULTI_CANDIDATE}
+    ),
     WireFamily.GEMINI: frozenset({Requirement.REMOTE_IMAGE, Requirement.VENDOR_FILE}),
 }
 """What has no form in a dialect, for a request that comes from another one."""
@@ -227,12 +231,15 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
 
 
 def _needs(request: Request) -> set[Requirement]:
+    is_stored = has_stored_state(request)
     needs = {
         Requirement.SERVER_TOOLS: any(tool.kind == "server" for tool in request.tools),
         Requirement.STRUCTURED_OUTPUT: request.output.kind == "json_schema",
         Requirement.LOGPROBS: bool(request.sampling.logprobs),
         Requirement.MULTI_CANDIDATE: (request.limits.n or 1) > 1,
         Requirement.MANY_TOOLS: len(request.tools) > MANY_TOOLS,
+        Requirement.VENDOR_FILE: is_stored,
+        Requirement.NATIVE_ONLY: is_stored,
     }
     return {need for need, is_given in needs.items() if is_given}
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 class ResponsesStreamObserver:
     """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
 
-    Reasoning is output but no progress: models of this dialect may reason for ever without a word.
-    Events that only announce items and parts are bookkeeping.
+    Events that only announce items and parts, or repeat them, are bookkeeping.
     """
 
     def __init__(self) -> None:
@@ -74,10 +73,9 @@ class ResponsesStreamObserver:
         words = text(event.get("delta"))
         if phase != "delta" or name not in PARTS or not words:
             return
-        item, source = PARTS[name]
-        if source == "refusal":
+        if name == "refusal":
             self._seen.refusal_seen = True
-        self._output(len(words), is_progress=item != "reasoning")
+        self._output(len(words))
 
     def _item(self, item: Mapping[str, object], index: int | None) -> None:
         """Count a call when its item is first announced, or done without announcement."""
@@ -87,12 +85,12 @@ class ResponsesStreamObserver:
             return
         self._calls.add(key)
         self._seen.tool_calls = len(self._calls)
-        self._output(len(name), is_progress=True)
+        self._output(len(name))
 
-    def _output(self, chars: int, *, is_progress: bool) -> None:
+    def _output(self, chars: int) -> None:
         seen = self._seen
         seen.has_output = True
-        seen.output_events += is_progress
+        seen.output_events += 1
         seen.output_chars += chars
 
     def _error(self, error: UpstreamError) -> None:

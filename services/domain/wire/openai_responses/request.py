@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.model import Request, Role, SystemBlock, Text, Turn, WireError
+from services.domain.wire.model import Opaque, Request, Role, SystemBlock, Text, Turn, WireError
 from services.domain.wire.openai_responses.items import ITEM_PLAN, Conversation
 from services.domain.wire.openai_responses.knobs import (
     limits,
@@ -91,6 +91,16 @@ def decode_request(body: bytes) -> Request:
             if node.key in _KEPT_AS_WRITTEN and not isinstance(node.value, list)
         ),
     )
+
+
+def has_stored_state(request: Request) -> bool:
+    """Return whether a part of the conversation is known only to the provider that stores it."""
+    if request.family is not FAMILY:
+        return False
+    if any(key in STORED_MEMBERS and raw != b"null" for key, raw in request.extras):
+        return True
+    blocks = (block for turn in request.turns for block in turn.blocks)
+    return any(isinstance(block, Opaque) and block.kind == "item_reference" for block in blocks)
 
 
 def _instructions(document: Document) -> tuple[SystemBlock, ...]:

@@ -121,7 +121,7 @@ def test_an_orphan_output_becomes_labelled_text_elsewhere() -> None:
     assert b"late" in told
 
 
-@pytest.mark.spec("XLT-56", "XLT-53", "XLT-58", "XLT-69")
+@pytest.mark.spec("XLT-50", "XLT-56", "XLT-53", "XLT-58", "XLT-69")
 def test_documents_and_images_travel_also_inside_results() -> None:
     """B-079."""
     pdf = Media("document", media_type="application/pdf", data="aGk=")
@@ -168,7 +168,7 @@ def test_leading_system_text_is_instructions_and_later_one_a_developer_item() ->
     assert codes(encoded_request) == ["billing_header"]
 
 
-@pytest.mark.spec("XLT-29", "XLT-62", "XLT-64", "XLT-182")
+@pytest.mark.spec("XLT-29", "XLT-51", "XLT-62", "XLT-64", "XLT-182")
 def test_only_this_familys_reasoning_goes_back_and_before_what_it_produced() -> None:
     own = Thinking("plan", (ProviderState(R, "encrypted", "enc", item_id="rs_9"),))
     other = Thinking("plan", (ProviderState(A, "signature", "sig"),))

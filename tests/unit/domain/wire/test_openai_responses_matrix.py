@@ -100,7 +100,7 @@ def test_a_request_arrives_in_the_upstreams_words(client: WireFamily, upstream: 
     assert CODECS[upstream].encode_request(request, target(upstream)).body == encoded.body
 
 
-@pytest.mark.spec("XLT-114", "XLT-187", "XLT-225", "XLT-127")
+@pytest.mark.spec("XLT-114", "XLT-187", "XLT-225")
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 def test_what_a_client_assembles_from_its_stream_is_the_whole_answer(
     client: WireFamily, upstream: WireFamily

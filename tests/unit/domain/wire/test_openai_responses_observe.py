@@ -18,7 +18,7 @@ def seen(*chunks: bytes) -> Observation:
     return observer.seen
 
 
-@pytest.mark.spec("XLT-42", "XLT-116")
+@pytest.mark.spec("XLT-42", "XLT-116", "DSP-126")
 def test_the_tap_and_the_decoder_read_the_same_usage_and_stop() -> None:
     last = decoded(STREAM)[-1]
     assert isinstance(last, End)
@@ -28,12 +28,12 @@ def test_the_tap_and_the_decoder_read_the_same_usage_and_stop() -> None:
     assert seen(*(STREAM[at : at + 3] for at in range(0, len(STREAM), 3))) == found
 
 
-@pytest.mark.spec("XLT-35", "XLT-146")
-def test_bookkeeping_is_no_output_and_reasoning_is_no_progress() -> None:
+@pytest.mark.spec("DSP-182")
+def test_bookkeeping_is_no_output_and_advancing_reasoning_is() -> None:
     found = seen(CREATED, event("output_item.added", output_index=0, item=said("assistant")))
     assert (found.is_started, found.has_output, found.output_events) == (True, False, 0)
     thinking = seen(CREATED, reasoned(0, "plan"))
-    assert (thinking.has_output, thinking.output_events, thinking.output_chars) == (True, 0, 4)
+    assert (thinking.has_output, thinking.output_events, thinking.output_chars) == (True, 2, 4)
     spoken = seen(CREATED, words(0, "ab", "c"))
     assert (spoken.has_output, spoken.output_events, spoken.output_chars) == (True, 2, 3)
     assert not spoken.has_terminal

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.features import Requirement, features_of, untranslatable
 from services.domain.wire.model import (
     Media,
     Opaque,
@@ -219,6 +220,24 @@ def test_state_that_is_stored_elsewhere_may_stand_for_the_input() -> None:
     found = request(input=[], previous_response_id="resp_1")
     assert found.turns == ()
     assert dict(found.extras)["previous_response_id"] == b'"resp_1"'
+
+
+@pytest.mark.spec("XLT-78")
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"previous_response_id": "resp_1"},
+        {"conversation": {"id": "conv_1"}},
+        {"input": [said("user", "hi"), {"type": "item_reference", "id": "msg_1"}]},
+    ],
+)
+def test_stored_state_keeps_a_request_in_its_dialect(members: dict[str, object]) -> None:
+    needs = features_of(request(**members), 100).requirements
+    assert {Requirement.VENDOR_FILE, Requirement.NATIVE_ONLY} <= set(needs)
+    for family in WireFamily:
+        assert bool(untranslatable(needs, R, family)) is (family is not R)
+    plain = features_of(request(previous_response_id=None), 100).requirements
+    assert not untranslatable(plain, R, WireFamily.ANTHROPIC)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_the_answer_has_every_member_that_clients_read() -> None:
     assert (first["status"], first["usage"], first["output"]) == ("in_progress", None, [])
 
 
-@pytest.mark.spec("XLT-109", "XLT-181")
+@pytest.mark.spec("XLT-109")
 def test_foreign_state_comes_back_through_the_client_untouched() -> None:
     output = json.loads(CODEC.encode_response(ANSWER, context()))["output"]
     turn = request(input=[said("user", "a"), *output]).turns[1]

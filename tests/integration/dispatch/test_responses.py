@@ -1,0 +1,128 @@
+"""An upstream of the Responses dialect: asked at its address, read to its end, failed over."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp import web
+
+from services.dispatch.model.enums import AttemptOutcome, WalkStep
+from services.dispatch.ports import Endpoint
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import End, Text
+from tests.integration.dispatch.harness import ANTHROPIC, CHAT, Stand, standing
+
+RESPONSES = WireFamily.OPENAI_RESPONSES
+USAGE = {"input_tokens": 10, "output_tokens": 3, "total_tokens": 13}
+MESSAGE = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "hello there", "annotations": []}],
+}
+ANSWER = {"id": "resp_1", "object": "response", "model": "p1-model", "error": None, "usage": USAGE}
+
+
+def event(kind: str, **members: object) -> bytes:
+    name = f"response.{kind}"
+    return f"event: {name}\ndata: {json.dumps({'type': name, **members})}\n\n".encode()
+
+
+STREAM = (
+    event("created", response={**ANSWER, "status": "in_progress", "output": [], "usage": None})
+    + event("output_item.added", output_index=0, item={**MESSAGE, "content": []})
+    + event("output_text.delta", output_index=0, content_index=0, delta="hello there")
+    + event("output_item.done", output_index=0, item=MESSAGE)
+    + event("completed", response={**ANSWER, "status": "completed", "output": [MESSAGE]})
+)
+FAILED = event("created", response={**ANSWER, "status": "in_progress", "output": []}) + event(
+    "failed",
+    response={
+        **ANSWER,
+        "status": "failed",
+        "error": {"code": "server_is_overloaded", "message": "busy"},
+    },
+)
+
+
+@dataclass(slots=True)
+class Upstream:
+    """A provider that answers every request with the same stream or body."""
+
+    stream: bytes
+    seen: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    base_url: str = ""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        told = await request.json()
+        self.seen.append((request.path, told))
+        if told.get("stream"):
+            return web.Response(body=self.stream, content_type="text/event-stream")
+        return web.json_response({**ANSWER, "status": "completed", "output": [MESSAGE]})
+
+
+@contextlib.asynccontextmanager
+async def responding(
+    *others: WireFamily, stream: bytes = STREAM
+) -> AsyncIterator[tuple[Stand, Upstream]]:
+    """Give a stand whose first provider speaks Responses."""
+    upstream = Upstream(stream)
+    app = web.Application()
+    app.router.add_post("/v1/responses", upstream.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        async with standing(RESPONSES, *others) as stand:
+            stand.endpoints["p1"] = Endpoint(
+                "p1", RESPONSES, f"http://{host}:{port}/v1", is_vendor=False, header_timeout_s=0.4
+            )
+            yield stand, upstream
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.spec("XLT-62")
+@pytest.mark.parametrize("client", [ANTHROPIC, CHAT])
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_a_translated_request_is_asked_and_read_in_its_dialect(
+    client: WireFamily, is_stream: bool
+) -> None:
+    async with responding() as (stand, upstream):
+        answer = await stand.run(stand.order(family=client, is_stream=is_stream))
+    path, told = upstream.seen[0]
+    assert path == "/v1/responses"
+    assert (told["model"], told["store"], told.get("stream")) == (
+        "p1-model",
+        False,
+        is_stream or None,
+    )
+    assert answer.head.family is RESPONSES
+    assert answer.tail.record.outcome is AttemptOutcome.SERVED
+    measured = answer.tail.record.measured
+    assert measured is not None
+    assert (measured.usage.fresh_input, measured.usage.output) == (10, 3)
+    if is_stream:
+        assert answer.chunks == STREAM
+        decoder = codec_for(RESPONSES).stream_decoder()
+        assert isinstance([*decoder.feed(answer.chunks), *decoder.finish()][-1], End)
+    else:
+        assert codec_for(RESPONSES).decode_response(answer.chunks).blocks == (Text("hello there"),)
+
+
+@pytest.mark.spec("XLT-148", "XLT-36")
+async def test_a_failed_answer_before_any_output_hops_to_the_next_binding() -> None:
+    """B-043."""
+    async with responding(CHAT, stream=FAILED) as (stand, _):
+        answer = await stand.run(stand.order(family=ANTHROPIC))
+    assert answer.head.planned_provider == "p1"
+    assert answer.tail.record.binding.provider == "p2"
+    assert [row.step for row in answer.missed] == [WalkStep.HOP]
