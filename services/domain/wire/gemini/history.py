@@ -123,13 +123,8 @@ class HistoryEncoder:
 
     def _result(self, result: ToolResult, path: str) -> JsonPart:
         """Return the answer of a function: an object, whatever the tool returned."""
-        words = self._result_text(result, path)
-        response: object = {"error" if result.is_error else "result": words}
-        if not result.is_error and _is_object(words):
-            response = orjson.Fragment(words.encode("utf-8", "replace"))
-        told: dict[str, object] = {"id": result.call_id} if result.call_id else {}
         name = result.name or self._names.get(result.call_id, "")
-        return {"functionResponse": {**told, "name": name, "response": response}}
+        return result_part(result, name, self._result_text(result, path))
 
     def _result_text(self, result: ToolResult, path: str) -> str:
         words: list[str] = []
@@ -158,6 +153,15 @@ class HistoryEncoder:
             parts[-1]["text"] = words.rstrip()
         self._contents.append(("user", [text_part(CONTINUE_TEXT)]))
         self.note("prefill", TransformAction.SYNTHESISED, "messages")
+
+
+def result_part(result: ToolResult, name: str, words: str) -> JsonPart:
+    """Return the part that answers a call; words that are a JSON object are the answer itself."""
+    response: object = {"error" if result.is_error else "result": words}
+    if not result.is_error and _is_object(words):
+        response = orjson.Fragment(words.encode("utf-8", "replace"))
+    told: dict[str, object] = {"id": result.call_id} if result.call_id else {}
+    return {"functionResponse": {**told, "name": name, "response": response}}
 
 
 def _is_object(words: str) -> bool:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.gemini.history import result_part
+from services.domain.wire.gemini.media import media_part
 from services.domain.wire.gemini.names import child
-from services.domain.wire.gemini.render import text_part
+from services.domain.wire.gemini.render import call_part, text_part
 from services.domain.wire.gemini.request import PLAN, system_blocks
-from services.domain.wire.model import Role, Text, WireError
+from services.domain.wire.model import Media, Refusal, Role, Text, ToolResult, ToolUse, WireError
 from services.domain.wire.reading import dump
 from services.domain.wire.scanner import scan
 
@@ -59,10 +61,23 @@ def _content(turn: Turn) -> dict[str, object]:
 
 
 def _part(block: Block) -> object:
-    raw = getattr(block, "raw", b"")
-    if raw:
-        return orjson.Fragment(raw)
-    return text_part(block.text if isinstance(block, Text) else "")
+    """Return a part as its client wrote it, and one that the product wrote in its own words."""
+    match block:
+        case Refusal(text=words):
+            return text_part(words)
+        case _ if block.raw:
+            return orjson.Fragment(block.raw)
+        case Text(text=words):
+            return text_part(words)
+        case ToolUse():
+            return call_part(block.call_id, block.name, block.arguments, block.state)
+        case ToolResult(blocks=blocks):
+            words = "\n".join(inner.text for inner in blocks if isinstance(inner, Text))
+            return result_part(block, block.name, words)
+        case Media():
+            return media_part(block, "contents")
+        case _:
+            return text_part("")
 
 
 def _limited(body: bytes, request: Request) -> bytes:

@@ -312,6 +312,23 @@ def test_a_rewritten_history_is_sent_with_all_else_as_it_was() -> None:
     assert "tool_config" not in body
 
 
+def test_parts_that_the_product_wrote_are_parts_of_the_dialect() -> None:
+    request = read(FULL)
+    result = request.turns[2].blocks[0]
+    assert isinstance(result, ToolResult)
+    short = replace(result, blocks=(Text("short"),), raw=b"")
+    blocks = (Text("x"), short, Media("image", "image/png", "aGk="), ToolUse("c", "f", b"{}"))
+    changed = replace(request, turns=(Turn(Role.USER, blocks),))
+    body = json.loads(CODEC.encode_request(changed, target()).body)
+    answer = {"id": "call_1_0", "name": "f", "response": {"result": "short"}}
+    assert body["contents"][0]["parts"] == [
+        {"text": "x"},
+        {"functionResponse": answer},
+        PICTURE,
+        {"functionCall": {"id": "c", "name": "f", "args": {}}},
+    ]
+
+
 def spliced(body: str, to: Target) -> tuple[str, list[str]]:
     raw = body.encode()
     encoded = CODEC.splice_request(raw, CODEC.decode_request(raw), to)
