@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from services.domain.wire.errors import mask_keys, openai_code
 from services.domain.wire.model import ClientError, UpstreamError
 from services.domain.wire.openai_chat import error as envelope
-from services.domain.wire.reading import dump, mapping, text
+from services.domain.wire.reading import dump, load, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,22 @@ _STATUSES: Mapping[str, int] = {
 }
 """What codes mean that only this dialect has."""
 
-decode_error = envelope.decode_error
 encode_error = envelope.encode_error
+
+
+def decode_error(status: int, body: bytes) -> UpstreamError:
+    """Return what an upstream error says: an error body, an error event or a failed answer."""
+    try:
+        told = mapping(load(body))
+    except ValueError:
+        return envelope.decode_error(status, body)
+    failed = mapping(told.get("response")).get("error")
+    if failed is None and told.get("type") == "error" and "error" not in told:
+        failed = told
+    if not isinstance(failed, dict):
+        return envelope.decode_error(status, body)
+    error = told_error(failed)
+    return UpstreamError(status, error.vendor_type, error.vendor_code, error.message, error.param)
 
 
 def told_error(raw: object) -> UpstreamError:

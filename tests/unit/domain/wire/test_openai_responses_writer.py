@@ -320,6 +320,26 @@ def test_errors_have_the_envelope_of_the_vendor_and_mask_keys() -> None:
     )
 
 
+@pytest.mark.spec("XLT-205")
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"error": {"code": "slow_down", "message": "busy"}},
+        {"type": "error", "code": "slow_down", "message": "busy", "param": None},
+        {"type": "error", "error": {"code": "slow_down", "message": "busy"}},
+        {
+            "type": "response.failed",
+            "response": {"error": {"code": "slow_down", "message": "busy"}},
+        },
+    ],
+)
+def test_upstream_errors_are_read_in_all_their_forms(told: Json) -> None:
+    found = CODEC.decode_error(503, json.dumps(told).encode())
+    assert found == UpstreamError(503, vendor_code="slow_down", message="busy")
+    for odd in (b"<html>", b"[]", b"null", b'"x"'):
+        assert CODEC.decode_error(500, odd).http_status == 500
+
+
 @pytest.mark.spec("XLT-145")
 def test_the_keepalive_is_a_comment() -> None:
     assert CODEC.keepalive == b": keepalive\n\n"
