@@ -100,9 +100,11 @@ class Writer:
         while True:
             await self._has_rows.wait()
             self._has_rows.clear()
-            await self._clock.sleep(GATHER_S)
             while self._queue or self._claimed:
                 self._show()
+                if len(self._queue) < BATCH_ROWS:
+                    # Before every batch: rows come while one is stored, and would go one by one.
+                    await self._clock.sleep(GATHER_S)
                 try:
                     await self._store_batch()
                 except RouterError as error:

@@ -91,6 +91,8 @@ class ReportQueue:
             while self._queue:
                 if not await self._send_batch():
                     await asyncio.sleep(RETRY_DELAY_S)
+                elif self._has_news.is_set():
+                    break  # what came meanwhile waits for company, too
 
     async def _send_batch(self) -> bool:
         """Return whether the oldest reports were taken, or refused for good."""

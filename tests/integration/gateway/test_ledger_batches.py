@@ -1,0 +1,56 @@
+"""Rows of the ledger go to the store in company, also while it is busy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gateway.ledger.journal import Journal
+from gateway.ledger.writer import GATHER_S, Keeper, Writer
+from gateway.model.record import AttemptOutcome, LedgerRow
+from tests.fakes.clock import FakeClock
+from tests.fakes.ledger import MemoryLedgerStore
+from tests.unit.gateway.ledger.cases import record, rows
+
+
+class Kept:
+    unstored_rows = 0
+
+
+class BusyStore(MemoryLedgerStore):
+    """Takes new rows while it stores, as a database does under load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[int] = []
+        self.arrives: list[tuple[Writer, Keeper, tuple[LedgerRow, ...]]] = []
+
+    async def add(self, rows: Sequence[LedgerRow]) -> int:
+        self.batches.append(len(rows))
+        if self.arrives:
+            writer, keeper, more = self.arrives.pop()
+            writer._put(more, keeper)
+        return await super().add(rows)
+
+
+@pytest.mark.spec("OPS-75")
+async def test_rows_that_come_while_one_is_stored_wait_for_company(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    store, kept = BusyStore(), Kept()
+    writer = Writer(store, Journal(tmp_path, max_bytes=1 << 20), clock)
+    first, second, third = (rows(record(AttemptOutcome.SERVED, number)) for number in (1, 2, 3))
+    store.arrives = [(writer, kept, second)]
+    writer.start()
+    writer._put(first, kept)
+    await clock.pass_time(GATHER_S)
+    assert store.batches == [1]
+    writer._put(third, kept)
+    await clock.pass_time(GATHER_S)
+    assert store.batches == [1, 2]
+    assert kept.unstored_rows == 0
+    await writer.aclose()
+    await asyncio.sleep(0)
