@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Handler = Any
     Context = grpc.aio.ServicerContext[Any, Any]
 
+_LAST_WRITE_S = 1.0
+"""Time for a write that runs when its watch is told to end."""
 _INFRASTRUCTURE = "/grpc."
 """Health, reflection and channelz: watched by machines, exempt from all of this."""
 
@@ -183,10 +185,12 @@ class _MethodEdge:
     ) -> Callable[[Any, Context], Awaitable[None]]:
         # A coroutine that writes, not a generator that yields: it ends where it runs, so a caller
         # who leaves closes the servicer's generator at once and in its own context.
+        write = _write_to_its_end if is_watch(self.name) else _write
+
         async def send(request: Any, context: Context) -> None:
             async with contextlib.aclosing(behaviour(request, context)) as messages:
                 async for message in messages:
-                    await context.write(message)
+                    await write(context, message)
 
         return self.around_unary(send)
 
@@ -205,6 +209,20 @@ class _MethodEdge:
                 await call.abort(_draining())
             except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
                 await call.abort(call.defect(error))
+
+
+async def _write(context: Context, message: Any) -> None:
+    await context.write(message)
+
+
+async def _write_to_its_end(context: Context, message: Any) -> None:
+    """Write a message that a drain must not cut: gRPC sends no status beside a running write."""
+    writing = asyncio.ensure_future(context.write(message))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait({writing}, timeout=_LAST_WRITE_S)
+        raise
 
 
 class _Call:
