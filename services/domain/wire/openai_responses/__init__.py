@@ -2,6 +2,39 @@
 
 from __future__ import annotations
 
-from services.domain.wire.openai_responses.codec import CODEC
+from services.domain.vocab import WireFamily
+from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.openai_responses.encode import encode_request
+from services.domain.wire.openai_responses.error import (
+    decode_error,
+    encode_error,
+    encode_stream_error,
+)
+from services.domain.wire.openai_responses.observe import ResponsesStreamObserver
+from services.domain.wire.openai_responses.request import decode_request
+from services.domain.wire.openai_responses.response import decode_response, encode_response
+from services.domain.wire.openai_responses.splice import splice_request
+from services.domain.wire.openai_responses.stream import ResponsesStreamDecoder
+from services.domain.wire.openai_responses.writer import ResponsesStreamEncoder
 
 __all__ = ["CODEC"]
+
+CODEC = FamilyCodec(
+    WireFamily.OPENAI_RESPONSES,
+    b": keepalive\n\n",
+    Halves(
+        decode_request=decode_request,
+        encode_own=encode_request,
+        encode_foreign=encode_request,
+        splice_request=splice_request,
+        decode_response=decode_response,
+        encode_response=encode_response,
+        stream_decoder=ResponsesStreamDecoder,
+        stream_encoder=ResponsesStreamEncoder,
+        observer=ResponsesStreamObserver,
+        decode_error=decode_error,
+        encode_error=encode_error,
+        encode_stream_error=encode_stream_error,
+    ),
+)
+"""The codec; it holds no state."""

@@ -1,0 +1,96 @@
+"""One dialect put together from its halves: what all codecs do alike is here once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.domain.vocab import WireFamily
+    from services.domain.wire.contract import StreamDecoder, StreamEncoder, StreamObserver
+    from services.domain.wire.model import (
+        ClientError,
+        EncodedRequest,
+        RenderContext,
+        Request,
+        Response,
+        Target,
+        UpstreamError,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """The rules of one dialect, each as :class:`~services.domain.wire.contract.Codec` has it."""
+
+    decode_request: Callable[[bytes], Request]
+    encode_own: Callable[[Request, Target], EncodedRequest]
+    """Writes a request of this dialect again after the product rewrote it."""
+    encode_foreign: Callable[[Request, Target], EncodedRequest]
+    """Writes a request of another dialect."""
+    splice_request: Callable[[bytes, Request, Target], EncodedRequest]
+    decode_response: Callable[[bytes], Response]
+    encode_response: Callable[[Response, RenderContext], bytes]
+    stream_decoder: Callable[[], StreamDecoder]
+    stream_encoder: Callable[[RenderContext], StreamEncoder]
+    observer: Callable[[], StreamObserver]
+    decode_error: Callable[[int, bytes], UpstreamError]
+    encode_error: Callable[[ClientError], bytes]
+    encode_stream_error: Callable[[ClientError], bytes]
+
+
+class FamilyCodec:
+    """Speaks one dialect; holds no state."""
+
+    def __init__(self, family: WireFamily, keepalive: bytes, halves: Halves) -> None:
+        self.family = family
+        self.keepalive = keepalive
+        self._halves = halves
+
+    def decode_request(self, body: bytes) -> Request:
+        """Return the canonical form of a client body."""
+        return self._halves.decode_request(body)
+
+    def encode_request(self, request: Request, target: Target) -> EncodedRequest:
+        """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""
+        if request.family is self.family:
+            return self._halves.encode_own(request, target)
+        return self._halves.encode_foreign(request, target)
+
+    def splice_request(self, body: bytes, request: Request, target: Target) -> EncodedRequest:
+        """Return a body of this dialect with only the edits that ``target`` demands."""
+        return self._halves.splice_request(body, request, target)
+
+    def decode_response(self, body: bytes) -> Response:
+        """Return the canonical form of a whole upstream answer."""
+        return self._halves.decode_response(body)
+
+    def encode_response(self, response: Response, context: RenderContext) -> bytes:
+        """Return ``response`` as a whole body for the client."""
+        return self._halves.encode_response(response, context)
+
+    def stream_decoder(self) -> StreamDecoder:
+        """Return a fresh decoder for one upstream stream."""
+        return self._halves.stream_decoder()
+
+    def stream_encoder(self, context: RenderContext) -> StreamEncoder:
+        """Return a fresh encoder for one client stream."""
+        return self._halves.stream_encoder(context)
+
+    def observer(self) -> StreamObserver:
+        """Return a fresh observer for one stream."""
+        return self._halves.observer()
+
+    def decode_error(self, status: int, body: bytes) -> UpstreamError:
+        """Return what an upstream error says, whatever its body."""
+        return self._halves.decode_error(status, body)
+
+    def encode_error(self, error: ClientError) -> bytes:
+        """Return ``error`` in this dialect's envelope."""
+        return self._halves.encode_error(error)
+
+    def encode_stream_error(self, error: ClientError) -> bytes:
+        """Return ``error`` as the frame that ends a started stream."""
+        return self._halves.encode_stream_error(error)
