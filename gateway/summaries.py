@@ -15,7 +15,7 @@ from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
 from gateway.model.decision import CredentialScope, SummaryQuestion
 from gateway.model.record import AttemptKind
-from services.domain.wire.codecs import codec_for
+from services.domain.wire.codecs import address_of, codec_for, read_request
 from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
 
@@ -90,7 +90,7 @@ def rewritten(action: Action, body: bytes) -> Action | None:
     if not body:
         return None
     try:
-        request = codec_for(action.surface).decode_request(body)
+        request = read_request(codec_for(action.surface), body, address_of(action.request))
     except WireError:
         return None
     features = features_of(request, len(body))

@@ -24,6 +24,7 @@ from gateway.codec.enums import (
     WIRE_FAMILIES,
 )
 from services.domain.catalog import strip_client_tag
+from services.domain.wire.codecs import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,8 +56,14 @@ def action_context(action: Action) -> action_pb2.ActionContext:
 
 
 def request_body(action: Action) -> conversation_pb2.RequestBody:
-    """Return the client's body, byte for byte."""
-    return conversation_pb2.RequestBody(wire_family=WIRE_FAMILIES[action.surface], body=action.body)
+    """Return the client's body, byte for byte, with what its path said."""
+    address = address_of(action.request)
+    return conversation_pb2.RequestBody(
+        wire_family=WIRE_FAMILIES[action.surface],
+        body=action.body,
+        path_model=address.model if address is not None else "",
+        is_stream=address is not None and address.is_stream,
+    )
 
 
 def request_features(action: Action) -> action_pb2.RequestFeatures:

@@ -19,11 +19,12 @@ from services.dispatch.model.plan import (
 )
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
+from services.domain.wire.model import Address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pointsman.common.v1 import attempt_pb2, grant_pb2
+    from pointsman.common.v1 import attempt_pb2, conversation_pb2, grant_pb2
     from pointsman.dispatch.v1 import dispatch_pb2
 
     from services.dispatch.model.access import Grant
@@ -52,6 +53,7 @@ def order_of(message: dispatch_pb2.DispatchRequest, defaults: Budget) -> Order:
         kind=tables.required(tables.KIND, message.kind, "kind"),
         estimated_input_tokens=message.features.input_token_count,
         relayed_headers=common.header_pairs(message.relayed_headers),
+        address=_address(message.body),
     )
 
 
@@ -77,6 +79,7 @@ def count_order_of(message: dispatch_pb2.CountTokensRequest) -> CountOrder:
         ),
         grant=common.grant(message.grant, "grant") if message.HasField("grant") else None,
         relayed_headers=common.header_pairs(message.relayed_headers),
+        address=_address(message.body),
     )
 
 
@@ -110,6 +113,13 @@ def _after(token: str) -> str:
 
 def _family(number: int, field: str) -> WireFamily:
     return tables.required(tables.FAMILY, number, field)
+
+
+def _address(body: conversation_pb2.RequestBody) -> Address | None:
+    """Return what the path said; only one dialect says anything there."""
+    if tables.FAMILY.get(body.wire_family) is not WireFamily.GEMINI:
+        return None
+    return Address(body.path_model, body.is_stream)
 
 
 def _body(body: bytes) -> bytes:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from services.dispatch.model.access import Grant, Presented
     from services.dispatch.model.enums import AttemptKind
     from services.domain.vocab import WireFamily
+    from services.domain.wire.model import Address
 
 HeaderPairs = tuple[tuple[str, str], ...]
 """HTTP headers in order, names in lower case, repeats kept."""
@@ -113,6 +114,8 @@ class Order:
     kind: AttemptKind
     estimated_input_tokens: int = 0
     relayed_headers: HeaderPairs = ()
+    address: Address | None = None
+    """What the path said beside the body; None: the dialect says all in the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class CountOrder:
     eligibility: Eligibility | None = None
     grant: Grant | None = None
     relayed_headers: HeaderPairs = ()
+    address: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)

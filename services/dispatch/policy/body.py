@@ -10,6 +10,7 @@ import orjson
 from services.domain.catalog import ModelFacts
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import read_request
 from services.domain.wire.model import Target, WireError
 from services.domain.wire.reading import dump
 from services.domain.wire.scanner import scan
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from services.dispatch.model.plan import BindingRef
     from services.domain.catalog import Binding, Catalog
     from services.domain.wire.contract import Codec
-    from services.domain.wire.model import EncodedRequest, Request
+    from services.domain.wire.model import Address, EncodedRequest, Request
 
     CodecOf: TypeAlias = Callable[[WireFamily], Codec]
 
@@ -28,10 +29,17 @@ if TYPE_CHECKING:
 class ClientBody:
     """One client body; read at most once, however many targets it is built for."""
 
-    def __init__(self, family: WireFamily, body: bytes, codec_of: CodecOf) -> None:
+    def __init__(
+        self,
+        family: WireFamily,
+        body: bytes,
+        codec_of: CodecOf,
+        address: Address | None = None,
+    ) -> None:
         self.family = family
         self._body = body
         self._codec_of = codec_of
+        self._address = address
         self._request: Request | None = None
 
     @property
@@ -43,7 +51,8 @@ class ClientBody:
         """
         if self._request is None:
             try:
-                self._request = self._codec_of(self.family).decode_request(self._body)
+                codec = self._codec_of(self.family)
+                self._request = read_request(codec, self._body, self._address)
             except WireError as error:
                 path = f"body.body.{error.path}" if error.path else "body.body"
                 raise InvalidRequestError.of(path, error.message) from None

@@ -51,7 +51,7 @@ async def count_tokens(stage: Stage, order: CountOrder) -> Count:
         InvalidRequestError: the body is not readable in its dialect.
         RouterError: ELIGIBILITY_VIOLATION.
     """
-    client_body = body.ClientBody(order.family, order.body, stage.codec_of)
+    client_body = body.ClientBody(order.family, order.body, stage.codec_of, order.address)
     planned = order.binding
     if planned is not None:
         with contextlib.suppress(AttemptFault, CredentialDenied, UnbuildableError, TimeoutError):

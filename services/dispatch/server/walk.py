@@ -49,7 +49,7 @@ class Walk:
         self._order = order
         self._jitter = jitter
         self._time_left_s = time_left_s
-        self._body = ClientBody(order.family, order.body, stage.codec_of)
+        self._body = ClientBody(order.family, order.body, stage.codec_of, order.address)
         self._keyring = Keyring(stage.credentials, order)
         self._chronicle = Chronicle(stage.catalog, order)
         self._number = order.plan.first_attempt_number - 1

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
 from services.domain.wire import anthropic, gemini, openai_chat, openai_responses
+from services.domain.wire.model import Address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.domain.wire.contract import Codec
+    from services.domain.wire.model import Request
 
 
 class UnknownFamilyError(LookupError):
@@ -39,3 +41,22 @@ def codec_for(family: WireFamily) -> Codec:
     if codec is None:
         raise UnknownFamilyError(family)
     return codec
+
+
+def read_request(codec: Codec, body: bytes, address: Address | None = None) -> Request:
+    """Return the canonical form of a client body, with what its address says beside it.
+
+    Raises:
+        WireError: the body is no readable request of the codec's dialect; names the path.
+    """
+    request = codec.decode_request(body)
+    if address is None:
+        return request
+    return gemini.addressed(request, address.model, is_stream=address.is_stream)
+
+
+def address_of(request: Request) -> Address | None:
+    """Return what a request's address says; None where its body says all of it."""
+    if request.family is not WireFamily.GEMINI:
+        return None
+    return Address(request.model, request.is_stream)

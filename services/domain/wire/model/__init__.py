@@ -36,6 +36,7 @@ from services.domain.wire.model.events import (
 )
 from services.domain.wire.model.faults import UnbuildableError, WireError
 from services.domain.wire.model.request import (
+    Address,
     Limits,
     OutputFormat,
     Reasoning,
@@ -49,6 +50,7 @@ from services.domain.wire.model.request import (
 from services.domain.wire.model.target import EncodedRequest, Target, Transform, TransformAction
 
 __all__ = [
+    "Address",
     "Block",
     "BlockClose",
     "BlockDelta",

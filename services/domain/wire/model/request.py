@@ -134,3 +134,11 @@ class Request:
     user: str = ""
     extras: tuple[tuple[str, bytes], ...] = ()
     native: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What the path of a request says where its body does not: the model and the kind of answer."""
+
+    model: str
+    is_stream: bool = False

@@ -12,6 +12,7 @@ from services.dispatch.model.outcome import Started
 from services.dispatch.model.plan import BindingRef, Budget
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
+from services.domain.wire.model import Address
 from tests.fakes.credentials import attribution_of
 
 LATER = {
@@ -56,6 +57,16 @@ def request() -> pb.DispatchRequest:
         binding = message.plan.bindings.add().binding
         binding.model_id, binding.provider = "m", provider
     return message
+
+
+def test_a_path_counts_in_the_dialect_that_has_one() -> None:
+    message = request()
+    message.body.path_model, message.body.is_stream = "m", True
+    assert requests.order_of(message, Budget()).address is None
+    message.body.wire_family = action_pb2.WIRE_FAMILY_GEMINI
+    assert requests.order_of(message, Budget()).address == Address("m", is_stream=True)
+    count = pb.CountTokensRequest(action=message.action, body=message.body)
+    assert requests.count_order_of(count).address == Address("m", is_stream=True)
 
 
 def test_a_plan_begins_where_selection_answered() -> None:

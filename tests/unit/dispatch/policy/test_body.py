@@ -12,6 +12,7 @@ from services.domain.catalog import build_catalog
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import Address
 
 BODY = (
     b'{"model": "m", "max_tokens": 5, "stream": true, "messages": [{"role":"user","content":"x"}]}'
@@ -35,6 +36,19 @@ def test_a_body_whose_address_names_the_model_need_not() -> None:
     body = ClientBody(WireFamily.ANTHROPIC, BODY, codec_for)
     built = body.build(target_of(CATALOG, REF, WireFamily.GEMINI))
     assert "model" not in orjson.loads(built.body)
+
+
+@pytest.mark.spec("XLT-26")
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_what_an_address_says_reaches_every_target(*, is_stream: bool) -> None:
+    said = b'{"contents":[{"parts":[{"text":"x"}]}]}'
+    body = ClientBody(WireFamily.GEMINI, said, codec_for, Address("models/m", is_stream))
+    assert (body.request.model, body.request.is_stream) == ("m", is_stream)
+    own = body.build(target_of(CATALOG, REF, WireFamily.GEMINI))
+    assert own.body == said
+    chat = orjson.loads(body.build(target_of(CATALOG, REF, WireFamily.OPENAI_CHAT)).body)
+    assert chat["model"] == "up-m"
+    assert chat.get("stream", False) is is_stream
 
 
 @pytest.mark.spec("DSP-17")

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from pointsman.common.v1 import action_pb2 as pointsman_dot_common_dot_v1_dot_action__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&pointsman/common/v1/conversation.proto\x12\x13pointsman.common.v1\x1a pointsman/common/v1/action.proto\"j\n\x0bRequestBody\x12\x34\n\x0bwire_family\x18\x01 \x01(\x0e\x32\x1f.pointsman.common.v1.WireFamily\x12\x11\n\x04\x62ody\x18\x02 \x01(\x0c\x42\x03\x80\x01\x01\x12\x12\n\npath_model\x18\x03 \x01(\t\"v\n\x13\x43onversationExcerpt\x12\x35\n\x08messages\x18\x01 \x03(\x0b\x32#.pointsman.common.v1.ExcerptMessage\x12\x12\n\ntool_names\x18\x02 \x03(\t\x12\x14\n\x0cis_truncated\x18\x03 \x01(\x08\"g\n\x0e\x45xcerptMessage\x12.\n\x04role\x18\x01 \x01(\x0e\x32 .pointsman.common.v1.ExcerptRole\x12\x11\n\x04text\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x12\n\ntool_names\x18\x03 \x03(\t*\x8e\x01\n\x0b\x45xcerptRole\x12\x1c\n\x18\x45XCERPT_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x45XCERPT_ROLE_SYSTEM\x10\x01\x12\x15\n\x11\x45XCERPT_ROLE_USER\x10\x02\x12\x1a\n\x16\x45XCERPT_ROLE_ASSISTANT\x10\x03\x12\x15\n\x11\x45XCERPT_ROLE_TOOL\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&pointsman/common/v1/conversation.proto\x12\x13pointsman.common.v1\x1a pointsman/common/v1/action.proto\"}\n\x0bRequestBody\x12\x34\n\x0bwire_family\x18\x01 \x01(\x0e\x32\x1f.pointsman.common.v1.WireFamily\x12\x11\n\x04\x62ody\x18\x02 \x01(\x0c\x42\x03\x80\x01\x01\x12\x12\n\npath_model\x18\x03 \x01(\t\x12\x11\n\tis_stream\x18\x04 \x01(\x08\"v\n\x13\x43onversationExcerpt\x12\x35\n\x08messages\x18\x01 \x03(\x0b\x32#.pointsman.common.v1.ExcerptMessage\x12\x12\n\ntool_names\x18\x02 \x03(\t\x12\x14\n\x0cis_truncated\x18\x03 \x01(\x08\"g\n\x0e\x45xcerptMessage\x12.\n\x04role\x18\x01 \x01(\x0e\x32 .pointsman.common.v1.ExcerptRole\x12\x11\n\x04text\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x12\n\ntool_names\x18\x03 \x03(\t*\x8e\x01\n\x0b\x45xcerptRole\x12\x1c\n\x18\x45XCERPT_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x45XCERPT_ROLE_SYSTEM\x10\x01\x12\x15\n\x11\x45XCERPT_ROLE_USER\x10\x02\x12\x1a\n\x16\x45XCERPT_ROLE_ASSISTANT\x10\x03\x12\x15\n\x11\x45XCERPT_ROLE_TOOL\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,12 +36,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REQUESTBODY'].fields_by_name['body']._serialized_options = b'\200\001\001'
   _globals['_EXCERPTMESSAGE'].fields_by_name['text']._loaded_options = None
   _globals['_EXCERPTMESSAGE'].fields_by_name['text']._serialized_options = b'\200\001\001'
-  _globals['_EXCERPTROLE']._serialized_start=431
-  _globals['_EXCERPTROLE']._serialized_end=573
+  _globals['_EXCERPTROLE']._serialized_start=450
+  _globals['_EXCERPTROLE']._serialized_end=592
   _globals['_REQUESTBODY']._serialized_start=97
-  _globals['_REQUESTBODY']._serialized_end=203
-  _globals['_CONVERSATIONEXCERPT']._serialized_start=205
-  _globals['_CONVERSATIONEXCERPT']._serialized_end=323
-  _globals['_EXCERPTMESSAGE']._serialized_start=325
-  _globals['_EXCERPTMESSAGE']._serialized_end=428
+  _globals['_REQUESTBODY']._serialized_end=222
+  _globals['_CONVERSATIONEXCERPT']._serialized_start=224
+  _globals['_CONVERSATIONEXCERPT']._serialized_end=342
+  _globals['_EXCERPTMESSAGE']._serialized_start=344
+  _globals['_EXCERPTMESSAGE']._serialized_end=447
 # @@protoc_insertion_point(module_scope)

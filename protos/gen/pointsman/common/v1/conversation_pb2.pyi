@@ -22,14 +22,16 @@ EXCERPT_ROLE_ASSISTANT: ExcerptRole
 EXCERPT_ROLE_TOOL: ExcerptRole
 
 class RequestBody(_message.Message):
-    __slots__ = ("wire_family", "body", "path_model")
+    __slots__ = ("wire_family", "body", "path_model", "is_stream")
     WIRE_FAMILY_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     PATH_MODEL_FIELD_NUMBER: _ClassVar[int]
+    IS_STREAM_FIELD_NUMBER: _ClassVar[int]
     wire_family: _action_pb2.WireFamily
     body: bytes
     path_model: str
-    def __init__(self, wire_family: _Optional[_Union[_action_pb2.WireFamily, str]] = ..., body: _Optional[bytes] = ..., path_model: _Optional[str] = ...) -> None: ...
+    is_stream: bool
+    def __init__(self, wire_family: _Optional[_Union[_action_pb2.WireFamily, str]] = ..., body: _Optional[bytes] = ..., path_model: _Optional[str] = ..., is_stream: _Optional[bool] = ...) -> None: ...
 
 class ConversationExcerpt(_message.Message):
     __slots__ = ("messages", "tool_names", "is_truncated")

@@ -1,0 +1,28 @@
+"""What a request's address says, beside its body."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import address_of, codec_for, read_request
+from services.domain.wire.model import Address
+
+GEMINI = codec_for(WireFamily.GEMINI)
+CONTENTS = b'{"contents":[{"parts":[{"text":"x"}]}]}'
+
+
+@pytest.mark.spec("XLT-26")
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_address_says_model_and_kind_of_answer(*, is_stream: bool) -> None:
+    address = Address("tunedModels/a:b", is_stream)
+    request = read_request(GEMINI, CONTENTS, address)
+    assert (request.model, request.is_stream) == ("tunedModels/a:b", is_stream)
+    assert address_of(request) == address
+
+
+def test_dialects_that_say_it_in_the_body_have_no_address() -> None:
+    body = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}'
+    request = read_request(codec_for(WireFamily.OPENAI_CHAT), body)
+    assert (request.model, request.is_stream) == ("m", True)
+    assert address_of(request) is None
