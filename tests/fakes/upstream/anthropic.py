@@ -57,6 +57,10 @@ class AnthropicDialect:
         """Return an `error` event."""
         return _event("error", error={"type": kind or "overloaded_error", "message": message})
 
+    def count(self, tokens: int) -> Mapping[str, object]:
+        """Return the answer to a question for the number of input tokens."""
+        return {"input_tokens": tokens}
+
 
 def _event(name: str, **fields: object) -> bytes:
     return frame({"type": name, **fields}, name)

@@ -25,6 +25,9 @@ class Dialect(Protocol):
     def stream_error(self, kind: str | None, message: str) -> bytes:
         """Return the frame that tells of an error in the middle of a stream."""
 
+    def count(self, tokens: int) -> Mapping[str, object] | None:
+        """Return the answer to a question for the number of tokens; None: there is none."""
+
 
 def frame(payload: Mapping[str, object], event: str | None = None) -> bytes:
     """Return one server-sent event."""

@@ -60,13 +60,21 @@ class OpenAIChatDialect:
 
     def error(self, status: int, kind: str | None, message: str) -> Mapping[str, object]:
         """Return an error envelope."""
-        fallback = "server_error" if status >= 500 else "invalid_request_error"
-        type_, code = (kind, kind) if kind else ERROR_TYPES.get(status, (fallback, None))
-        return {"error": {"message": message, "type": type_, "param": None, "code": code}}
+        return openai_error(status, kind, message)
 
     def stream_error(self, kind: str | None, message: str) -> bytes:
         """Return a frame that holds an error object."""
         return b"data: " + orjson.dumps(self.error(500, kind, message)) + b"\n\n"
+
+    def count(self, tokens: int) -> None:
+        """Return nothing: the API counts no tokens."""
+
+
+def openai_error(status: int, kind: str | None, message: str) -> Mapping[str, object]:
+    """Return the error envelope of both OpenAI dialects."""
+    fallback = "server_error" if status >= 500 else "invalid_request_error"
+    type_, code = (kind, kind) if kind else ERROR_TYPES.get(status, (fallback, None))
+    return {"error": {"message": message, "type": type_, "param": None, "code": code}}
 
 
 def _envelope(answer: Answer, kind: str) -> dict[str, object]:

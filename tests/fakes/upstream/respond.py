@@ -13,21 +13,47 @@ from aiohttp import web
 from tests.fakes.upstream.answer import Voice, decide, make_id, seed_of
 from tests.fakes.upstream.anthropic import AnthropicDialect
 from tests.fakes.upstream.dialect import Dialect
+from tests.fakes.upstream.gemini import GeminiDialect
 from tests.fakes.upstream.openai_chat import CREATED_UNIX_S, OpenAIChatDialect
+from tests.fakes.upstream.openai_responses import OpenAIResponsesDialect
 from tests.fakes.upstream.sending import cut, send_body, send_stream
 from tests.fakes.upstream.values import Family, RecordedRequest, Scenario, Usage
 
-ANTHROPIC = AnthropicDialect()
-OPENAI_CHAT = OpenAIChatDialect()
 
-GENERATION: Sequence[tuple[re.Pattern[str], Dialect]] = (
-    (re.compile(r"/messages/?$"), ANTHROPIC),
-    (re.compile(r"/chat/completions/?$"), OPENAI_CHAT),
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One wire API: paths that generate or count, and who answers; any prefix is accepted."""
+
+    dialect: Dialect
+    family: Family
+    generates: re.Pattern[str]
+    counts: re.Pattern[str] | None = None
+
+
+MESSAGES = Route(
+    AnthropicDialect(),
+    Family.ANTHROPIC,
+    re.compile(r"/messages/?$"),
+    re.compile(r"/messages/count_tokens/?$"),
 )
-"""Paths that generate, and the dialect that answers; any prefix is accepted."""
-
-COUNT_TOKENS = re.compile(r"/messages/count_tokens/?$")
+CHAT = Route(OpenAIChatDialect(), Family.OPENAI, re.compile(r"/chat/completions/?$"))
+RESPONSES = Route(
+    OpenAIResponsesDialect(),
+    Family.OPENAI,
+    re.compile(r"/responses/?$"),
+    re.compile(r"/responses/input_tokens/?$"),
+)
+GEMINI = Route(
+    GeminiDialect(),
+    Family.GEMINI,
+    re.compile(r"/models/.+:(generateContent|streamGenerateContent)$"),
+    re.compile(r"/models/.+:countTokens$"),
+)
+ROUTES = (MESSAGES, CHAT, RESPONSES, GEMINI)
 MODELS = re.compile(r"/models/?$")
+FRAME_END = re.compile(rb"(?<=\n\n)|(?<=\n\r\n)")
+REQUEST_IDS = {Family.ANTHROPIC: "request-id", Family.OPENAI: "x-request-id"}
+"""Header that names a request; one vendor sends none."""
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 
@@ -46,7 +72,7 @@ class Reply:
         await asyncio.sleep(fault.delay)
         if fault.drop:
             return cut(http, request, web.Response(status=500))
-        dialect = _dialect_of(request)
+        dialect = route_of(request).dialect
         literal = fault.literal_body()
         if literal is not None and fault.status < 400 and request.is_streamed:
             return await self._stream(http, request, dialect, _frames_of(literal))
@@ -60,11 +86,15 @@ class Reply:
         self, http: web.Request, request: RecordedRequest, dialect: Dialect
     ) -> web.StreamResponse:
         if request.method == "GET" and MODELS.search(request.path):
-            return await _send_json(http, request, _model_list(self.models))
-        if request.method == "POST" and COUNT_TOKENS.search(request.path):
-            return await _send_json(http, request, {"input_tokens": _count_tokens(request)})
-        if request.method != "POST" or not any(p.search(request.path) for p, _ in GENERATION):
+            return await _send_json(http, request, _model_list(request, self.models))
+        route = route_of(request)
+        if request.method == "POST" and route.counts and route.counts.search(request.path):
+            counted = dialect.count(_count_tokens(request)) or {}
+            return await _send_json(http, request, counted)
+        if request.method != "POST" or not route.generates.search(request.path):
             return await self._refuse(http, request, dialect, 404)
+        if route is GEMINI and request.is_streamed and request.query.get("alt") != "sse":
+            return await self._refuse(http, request, dialect, 400)
         answer = decide(request, request.fault, self.scenario, self.voice)
         if request.is_streamed:
             return await self._stream(http, request, dialect, dialect.stream(answer))
@@ -91,27 +121,23 @@ class Reply:
         )
 
 
-def family_of(request: RecordedRequest) -> Family:
-    """Return the family whose headers and errors a request expects."""
-    if COUNT_TOKENS.search(request.path) or "anthropic-version" in request.headers:
-        return Family.ANTHROPIC
-    return Family.ANTHROPIC if GENERATION[0][0].search(request.path) else Family.OPENAI
-
-
-def _dialect_of(request: RecordedRequest) -> Dialect:
-    for pattern, dialect in GENERATION:
-        if pattern.search(request.path):
-            return dialect
-    return ANTHROPIC if family_of(request) is Family.ANTHROPIC else OPENAI_CHAT
+def route_of(request: RecordedRequest) -> Route:
+    """Return the wire API that a request speaks; on paths that all share, its headers tell."""
+    for route in ROUTES:
+        patterns = (route.generates, route.counts)
+        if any(pattern and pattern.search(request.path) for pattern in patterns):
+            return route
+    if "anthropic-version" in request.headers:
+        return MESSAGES
+    return GEMINI if "x-goog-api-key" in request.headers else CHAT
 
 
 def _headers(request: RecordedRequest, content_type: str) -> dict[str, str]:
     fault = request.fault
-    name = "request-id" if family_of(request) is Family.ANTHROPIC else "x-request-id"
-    headers = {
-        "Content-Type": fault.content_type or content_type,
-        name: make_id(seed_of(request), "req_"),
-    }
+    headers = {"Content-Type": fault.content_type or content_type}
+    name = REQUEST_IDS.get(route_of(request).family)
+    if name is not None:
+        headers[name] = make_id(seed_of(request), "req_")
     if fault.retry_after is not None:
         headers["Retry-After"] = str(fault.retry_after)
     return {**headers, **fault.headers}
@@ -125,7 +151,7 @@ async def _send_json(
 
 
 def _frames_of(literal: bytes) -> list[bytes]:
-    return [part + b"\n\n" for part in literal.split(b"\n\n") if part]
+    return [part for part in FRAME_END.split(literal) if part]
 
 
 def _count_tokens(request: RecordedRequest) -> int:
@@ -133,7 +159,10 @@ def _count_tokens(request: RecordedRequest) -> int:
     return usage.input if usage else max(1, len(request.body) // 4)
 
 
-def _model_list(models: Sequence[str]) -> Mapping[str, object]:
+def _model_list(request: RecordedRequest, models: Sequence[str]) -> Mapping[str, object]:
+    if route_of(request) is GEMINI:
+        listed = [{"name": f"models/{model}", "displayName": model} for model in models]
+        return {"models": listed}
     return {
         "object": "list",
         "has_more": False,

@@ -11,6 +11,11 @@ from typing import ClassVar
 import orjson
 from pydantic import ConfigDict
 
+from tests.fakes.upstream.reading import last_role
+
+STREAMED_ADDRESS = re.compile(r":streamGenerateContent$")
+MODEL_IN_ADDRESS = re.compile(r"/models/(.+):[A-Za-z]+$")
+
 STRICT = ConfigDict(extra="forbid")
 """Written as JSON, these values refuse keys that they do not know."""
 
@@ -22,6 +27,8 @@ class Family(enum.Enum):
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
+    """Chat Completions and Responses."""
+    GEMINI = "gemini"
 
 
 class Ending(enum.Enum):
@@ -119,7 +126,7 @@ class Fault:
     bad_json: bool = False
     """The second event, or the body, is not JSON."""
     bad_tool_args: bool = False
-    """Arguments of tool calls are cut in the middle."""
+    """Arguments of tool calls are cut in the middle; Gemini reports a malformed call instead."""
     empty: bool = False
     """Succeeds with no content at all."""
     split: int = 0
@@ -130,13 +137,13 @@ class Fault:
     omit_usage: bool = False
     """Leaves every usage object out."""
     stop: str | None = None
-    """Stop or finish reason, in the family's own words."""
+    """Stop or finish reason in the family's own words; of Responses a status or a cut's reason."""
     text: str | None = None
     """Said as the only delta, instead of the scenario and fixed words."""
     calls: Sequence[ToolCall] = ()
     """Tool calls made in parallel, offered or not; after `text` if that is given too."""
     thinking: str | None = None
-    """Reasoning shown before the answer: a signed block, or `reasoning_content`."""
+    """Reasoning shown before the answer, signed where the family signs it."""
 
     def literal_body(self) -> bytes | None:
         """Return the literal body as bytes; None when the answer is to be made."""
@@ -174,20 +181,25 @@ class RecordedRequest:
 
     @property
     def model(self) -> str:
-        """Return the model that the body names, or an empty string."""
+        """Return the model that the address or the body names, or an empty string."""
+        named = MODEL_IN_ADDRESS.search(self.path)
+        if named is not None:
+            return named[1]
         model = self.json.get("model")
         return model if isinstance(model, str) else ""
 
     @property
     def is_streamed(self) -> bool:
         """Tell whether a stream was asked for."""
-        return self.json.get("stream") is True
+        is_named = STREAMED_ADDRESS.search(self.path) is not None
+        return is_named or self.json.get("stream") is True
 
     @property
     def key(self) -> str:
         """Return the key that the caller presented, without `Bearer`; empty when none."""
-        bearer = self.headers.get("authorization", "")
-        return self.headers.get("x-api-key") or re.sub(r"(?i)^bearer ", "", bearer)
+        bearer = re.sub(r"(?i)^bearer ", "", self.headers.get("authorization", ""))
+        shown = (self.headers.get(name) for name in ("x-api-key", "x-goog-api-key"))
+        return next(filter(None, shown), bearer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +214,7 @@ class Match:
     header: Mapping[str, str] = field(default_factory=dict)
     """Pattern by lower-case header name."""
     last_role: str | None = None
-    """Role of the last message, exactly."""
+    """Role of the last message, input item or content, exactly."""
 
     def accepts(self, request: RecordedRequest) -> bool:
         """Tell whether every condition holds for `request`."""
@@ -233,11 +245,3 @@ class Rule:
             self.times -= 1
         self.hits += 1
         return self.fault
-
-
-def last_role(body: Mapping[str, object]) -> str | None:
-    """Return the role of the last message of a conversation, if it has one."""
-    messages = body.get("messages")
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    role = last.get("role") if isinstance(last, dict) else None
-    return role if isinstance(role, str) else None
