@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.images import image_type
 from services.domain.wire.model import TransformAction, UnbuildableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from services.domain.wire.model import Media
-
-_SNIFFED: Mapping[str, str] = {
-    "iVBOR": "image/png",
-    "/9j/": "image/jpeg",
-    "R0lG": "image/gif",
-    "UklG": "image/webp",
-}
 
 
 def encode_media(
@@ -55,19 +49,15 @@ def _source(media: Media, path: str) -> dict[str, object]:
     if not media.data:
         raise UnbuildableError(path, f"the {media.kind} is empty")
     if media.kind == "image":
-        return {"type": "base64", "media_type": _image_type(media), "data": media.data}
+        return {
+            "type": "base64",
+            "media_type": media.media_type or image_type(media.data),
+            "data": media.data,
+        }
     if media.media_type.startswith("text/"):
         return {"type": "text", "media_type": "text/plain", "data": _decoded(media, path)}
     kind = media.media_type or "application/pdf"
     return {"type": "base64", "media_type": kind, "data": media.data}
-
-
-def _image_type(media: Media) -> str:
-    if media.media_type:
-        return media.media_type
-    return next(
-        (kind for head, kind in _SNIFFED.items() if media.data.startswith(head)), "image/jpeg"
-    )
 
 
 def _decoded(media: Media, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.gemini.names import child, member
+from services.domain.wire.knobs import number_knob, whole_knob
 from services.domain.wire.model import (
     Limits,
     OutputFormat,
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from services.domain.wire.scanner import Node
 
-_LEAST, _LARGEST = -(2**63), 2**64 - 1
-"""Numbers outside (infinity among them) cannot be meant, and could not be written again."""
 _JSON_TYPE = "application/json"
 _MODES: Mapping[str, str] = {"AUTO": "auto", "VALIDATED": "auto", "ANY": "required", "NONE": "none"}
 
@@ -87,21 +86,10 @@ class Config:
         return OutputFormat("json_object")
 
     def _whole(self, name: str) -> int | None:
-        value = member(self._told, name)
-        number = whole(value)
-        if value is not None and (number is None or not _LEAST <= number <= _LARGEST):
-            raise WireError(f"generationConfig.{name}", "must be a whole number")
-        return number
+        return whole_knob(member(self._told, name), f"generationConfig.{name}")
 
     def _number(self, name: str) -> float | None:
-        value = member(self._told, name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise WireError(f"generationConfig.{name}", "must be a number")
-        if not _LEAST <= value <= _LARGEST:
-            raise WireError(f"generationConfig.{name}", "is out of range")
-        return value
+        return number_knob(member(self._told, name), f"generationConfig.{name}")
 
 
 def tool_choice(node: Node | None) -> ToolChoice:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.knobs import (
+    effort_knob,
+    number_knob,
+    plain_choice,
+    schema_knob,
+    whole_knob,
+)
 from services.domain.wire.model import (
     Limits,
     OutputFormat,
@@ -12,13 +19,10 @@ from services.domain.wire.model import (
     ToolChoice,
     WireError,
 )
-from services.domain.wire.reading import mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text
 
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document
-
-_LEAST, _LARGEST = -(2**63), 2**64 - 1
-"""Numbers outside (infinity among them) cannot be meant, and could not be written again."""
 
 
 def limits(document: Document) -> Limits:
@@ -27,11 +31,13 @@ def limits(document: Document) -> Limits:
     Raises:
         WireError: one of them has the wrong type.
     """
-    output = _whole(document, "max_completion_tokens")
+    output = whole_knob(document.value("max_completion_tokens"), "max_completion_tokens")
     return Limits(
-        max_output_tokens=_whole(document, "max_tokens") if output is None else output,
+        max_output_tokens=whole_knob(document.value("max_tokens"), "max_tokens")
+        if output is None
+        else output,
         stop=_stop(document.value("stop")),
-        n=_whole(document, "n"),
+        n=whole_knob(document.value("n"), "n"),
     )
 
 
@@ -46,25 +52,6 @@ def _stop(value: object) -> tuple[str, ...]:
     return tuple(text(row) for row in found)
 
 
-def _whole(document: Document, key: str) -> int | None:
-    value = document.value(key)
-    number = whole(value)
-    if value is not None and (number is None or not _LEAST <= number <= _LARGEST):
-        raise WireError(key, "must be a whole number")
-    return number
-
-
-def _number(document: Document, key: str) -> float | None:
-    value = document.value(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WireError(key, "must be a number")
-    if not _LEAST <= value <= _LARGEST:
-        raise WireError(key, "is out of range")
-    return value
-
-
 def sampling(document: Document) -> Sampling:
     """Return the sampling knobs.
 
@@ -74,28 +61,21 @@ def sampling(document: Document) -> Sampling:
     bias = document.member("logit_bias")
     logprobs = document.value("logprobs")
     return Sampling(
-        temperature=_number(document, "temperature"),
-        top_p=_number(document, "top_p"),
-        top_k=_whole(document, "top_k"),
-        seed=_whole(document, "seed"),
-        frequency_penalty=_number(document, "frequency_penalty"),
-        presence_penalty=_number(document, "presence_penalty"),
+        temperature=number_knob(document.value("temperature"), "temperature"),
+        top_p=number_knob(document.value("top_p"), "top_p"),
+        top_k=whole_knob(document.value("top_k"), "top_k"),
+        seed=whole_knob(document.value("seed"), "seed"),
+        frequency_penalty=number_knob(document.value("frequency_penalty"), "frequency_penalty"),
+        presence_penalty=number_knob(document.value("presence_penalty"), "presence_penalty"),
         logit_bias=None if bias is None or bias.value is None else bias.raw,
         logprobs=logprobs if isinstance(logprobs, bool) else None,
-        top_logprobs=_whole(document, "top_logprobs"),
+        top_logprobs=whole_knob(document.value("top_logprobs"), "top_logprobs"),
     )
 
 
 def reasoning(document: Document) -> Reasoning:
     """Return the wished effort: ``none`` and the empty text turn reasoning off."""
-    effort = document.value("reasoning_effort")
-    if effort is None:
-        return Reasoning()
-    if not isinstance(effort, str):
-        raise WireError("reasoning_effort", "must be a string")
-    if effort in ("", "none"):
-        return Reasoning("off")
-    return Reasoning("level", level=effort)
+    return effort_knob(document.value("reasoning_effort"), "reasoning_effort")
 
 
 def output_format(document: Document) -> OutputFormat:
@@ -110,14 +90,7 @@ def output_format(document: Document) -> OutputFormat:
     told = node.members.get("json_schema")
     if told is None or not isinstance(told.value, dict):
         raise WireError("response_format.json_schema", "must be an object")
-    schema, strict = told.members.get("schema"), told.value.get("strict")
-    return OutputFormat(
-        "json_schema",
-        name=text(told.value.get("name")),
-        schema=schema.raw if schema is not None and isinstance(schema.value, dict) else b"",
-        strict=strict if isinstance(strict, bool) else None,
-        verbosity=verbosity,
-    )
+    return schema_knob(told, verbosity)
 
 
 def tool_choice(document: Document) -> ToolChoice:
@@ -129,15 +102,8 @@ def tool_choice(document: Document) -> ToolChoice:
         choice = document.value("function_call")
         if isinstance(choice, dict):
             choice = {"type": "function", "function": choice}
-    if choice is None:
-        return ToolChoice(parallel=is_parallel)
-    if choice == "auto":
-        return ToolChoice("auto", parallel=is_parallel)
-    if choice == "none":
-        return ToolChoice("none", parallel=is_parallel)
-    if choice == "required":
-        return ToolChoice("required", parallel=is_parallel)
-    return _object_choice(choice, is_parallel)
+    plain = plain_choice(choice, is_parallel=is_parallel)
+    return _object_choice(choice, is_parallel) if plain is None else plain
 
 
 def _object_choice(choice: object, is_parallel: bool | None) -> ToolChoice:

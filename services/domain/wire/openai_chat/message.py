@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from services.domain.wire.reading import mapping, rows, text
@@ -35,9 +34,3 @@ def refusal_of(message: Mapping[str, object]) -> str:
     if found:
         return found
     return "".join(text(mapping(part).get("refusal")) for part in rows(message.get("content")))
-
-
-def made_call_id(response_id: str, ordinal: int) -> str:
-    """Return the id of a call whose upstream gave none: the same for the same answer."""
-    digest = hashlib.sha256(f"{response_id}:{ordinal}".encode("utf-8", "replace")).hexdigest()
-    return f"call_{digest[:24]}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.images import split_url
 from services.domain.wire.model import CacheMark, Media, Opaque, Refusal, Text, WireError
 from services.domain.wire.reading import mapping, text
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Block
     from services.domain.wire.scanner import Node
 
-_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*?);base64,", re.IGNORECASE)
 _AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
@@ -110,9 +109,3 @@ def _file(node: Node, file: Mapping[str, object], path: str) -> Media:
         cache=cache_mark(node),
         raw=node.raw,
     )
-
-
-def split_url(url: str) -> tuple[str, str, str]:
-    """Return media type, base64 data and URL: the first two of a data URL, the last of others."""
-    match = _DATA_URL.match(url[:256])
-    return (match[1].lower(), url[match.end() :], "") if match else ("", "", url)

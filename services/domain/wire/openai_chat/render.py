@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import Block
 
-_MAX_ID_LENGTH = 64
 _AUDIO_FORMATS = {
     "audio/wav": "wav",
     "audio/x-wav": "wav",
@@ -46,14 +44,6 @@ class Rendering:
     def note(self, code: str, action: TransformAction, path: str) -> None:
         """Record a lossy step."""
         self.transforms.append(Transform(code, action, path))
-
-
-def short_id(call_id: str) -> str:
-    """Return ``call_id``, or a digest of the same length limit when it is too long."""
-    if len(call_id) <= _MAX_ID_LENGTH:
-        return call_id
-    digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
-    return f"call_{digest[:40]}"
 
 
 def user_parts(blocks: Sequence[Block], rendering: Rendering, path: str) -> list[object]:

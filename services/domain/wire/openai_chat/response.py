@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import is_complete
+from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
     Response,
@@ -18,7 +19,6 @@ from services.domain.wire.model import (
 from services.domain.wire.openai_chat.calls import Call, complete_calls
 from services.domain.wire.openai_chat.message import (
     content_of,
-    made_call_id,
     reasoning_of,
     refusal_of,
 )

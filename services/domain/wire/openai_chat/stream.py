@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from services.domain.sse import FrameSplitter
+from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     BlockClose,
     BlockDelta,
@@ -19,7 +20,6 @@ from services.domain.wire.openai_chat.calls import CallLedger
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import (
     content_of,
-    made_call_id,
     reasoning_of,
     refusal_of,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.ids import short_id
 from services.domain.wire.model import Refusal, Text, Thinking, ToolUse
-from services.domain.wire.openai_chat.render import short_id
 from services.domain.wire.openai_responses.state import encrypted_of
 from services.domain.wire.openai_responses.tools import CallForm
 from services.domain.wire.openai_responses.usage import usage_member

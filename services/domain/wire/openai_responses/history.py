@@ -8,6 +8,7 @@ import orjson
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.billing import without_billing_header
+from services.domain.wire.ids import short_id
 from services.domain.wire.labels import CONTINUE_TEXT, FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     Media,
@@ -20,7 +21,7 @@ from services.domain.wire.model import (
     ToolUse,
     TransformAction,
 )
-from services.domain.wire.openai_chat.render import short_id, user_parts
+from services.domain.wire.openai_chat.render import user_parts
 from services.domain.wire.pairing import paired
 from services.domain.wire.reading import mapping, text
 

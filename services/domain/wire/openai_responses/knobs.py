@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.knobs import (
+    effort_knob,
+    number_knob,
+    plain_choice,
+    schema_knob,
+    whole_knob,
+)
 from services.domain.wire.model import (
     Limits,
     OutputFormat,
@@ -13,15 +20,12 @@ from services.domain.wire.model import (
     WireError,
 )
 from services.domain.wire.openai_responses.tools import flat_name
-from services.domain.wire.reading import mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.domain.wire.scanner import Document
-
-_LEAST, _LARGEST = -(2**63), 2**64 - 1
-"""Numbers outside (infinity among them) cannot be meant, and could not be written again."""
 
 LOGPROBS = "message.output_text.logprobs"
 """Member of ``include`` that asks for log probabilities."""
@@ -33,26 +37,9 @@ def limits(document: Document) -> Limits:
     Raises:
         WireError: it is no whole number.
     """
-    return Limits(max_output_tokens=_whole(document, "max_output_tokens"))
-
-
-def _whole(document: Document, key: str) -> int | None:
-    value = document.value(key)
-    number = whole(value)
-    if value is not None and (number is None or not _LEAST <= number <= _LARGEST):
-        raise WireError(key, "must be a whole number")
-    return number
-
-
-def _number(document: Document, key: str) -> float | None:
-    value = document.value(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WireError(key, "must be a number")
-    if not _LEAST <= value <= _LARGEST:
-        raise WireError(key, "is out of range")
-    return value
+    return Limits(
+        max_output_tokens=whole_knob(document.value("max_output_tokens"), "max_output_tokens")
+    )
 
 
 def sampling(document: Document) -> Sampling:
@@ -62,10 +49,10 @@ def sampling(document: Document) -> Sampling:
         WireError: one of them has the wrong type.
     """
     return Sampling(
-        temperature=_number(document, "temperature"),
-        top_p=_number(document, "top_p"),
+        temperature=number_knob(document.value("temperature"), "temperature"),
+        top_p=number_knob(document.value("top_p"), "top_p"),
         logprobs=True if LOGPROBS in rows(document.value("include")) else None,
-        top_logprobs=_whole(document, "top_logprobs"),
+        top_logprobs=whole_knob(document.value("top_logprobs"), "top_logprobs"),
     )
 
 
@@ -74,14 +61,7 @@ def reasoning(document: Document) -> Reasoning:
     told = document.value("reasoning")
     if told is not None and not isinstance(told, dict):
         raise WireError("reasoning", "must be an object")
-    effort = mapping(told).get("effort")
-    if effort is None:
-        return Reasoning()
-    if not isinstance(effort, str):
-        raise WireError("reasoning.effort", "must be a string")
-    if effort in ("", "none"):
-        return Reasoning("off")
-    return Reasoning("level", level=effort)
+    return effort_knob(mapping(told).get("effort"), "reasoning.effort")
 
 
 def output_format(document: Document) -> OutputFormat:
@@ -95,14 +75,7 @@ def output_format(document: Document) -> OutputFormat:
         return OutputFormat("json_object", verbosity=verbosity)
     if form is None or wish.get("type") != "json_schema":
         return OutputFormat(verbosity=verbosity)
-    schema, strict = form.members.get("schema"), wish.get("strict")
-    return OutputFormat(
-        "json_schema",
-        name=text(wish.get("name")),
-        schema=schema.raw if schema is not None and isinstance(schema.value, dict) else b"",
-        strict=strict if isinstance(strict, bool) else None,
-        verbosity=verbosity,
-    )
+    return schema_knob(form, verbosity)
 
 
 def tool_choice(document: Document) -> ToolChoice:
@@ -110,15 +83,8 @@ def tool_choice(document: Document) -> ToolChoice:
     parallel = document.value("parallel_tool_calls")
     is_parallel = parallel if isinstance(parallel, bool) else None
     choice = document.value("tool_choice")
-    if choice is None:
-        return ToolChoice(parallel=is_parallel)
-    if choice == "auto":
-        return ToolChoice("auto", parallel=is_parallel)
-    if choice == "none":
-        return ToolChoice("none", parallel=is_parallel)
-    if choice == "required":
-        return ToolChoice("required", parallel=is_parallel)
-    return _object_choice(mapping(choice), is_parallel)
+    plain = plain_choice(choice, is_parallel=is_parallel)
+    return _object_choice(mapping(choice), is_parallel) if plain is None else plain
 
 
 def _object_choice(told: Mapping[str, object], is_parallel: bool | None) -> ToolChoice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import is_complete
+from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
     Stop,
@@ -13,7 +14,6 @@ from services.domain.wire.model import (
     ToolUse,
     UpstreamError,
 )
-from services.domain.wire.openai_chat.message import made_call_id
 from services.domain.wire.openai_responses.error import told_error
 from services.domain.wire.openai_responses.state import thinking_of
 from services.domain.wire.openai_responses.tools import flat_name

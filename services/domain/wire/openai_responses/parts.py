@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.images import split_url
 from services.domain.wire.model import Media, Opaque, Refusal, Text, WireError
-from services.domain.wire.openai_chat.parts import split_url
 from services.domain.wire.reading import mapping, text
 
 if TYPE_CHECKING:

@@ -1,0 +1,21 @@
+"""Ids of tool calls: made ones, and those that a dialect finds too long."""
+
+from __future__ import annotations
+
+import hashlib
+
+_MAX_ID_LENGTH = 64
+
+
+def short_id(call_id: str) -> str:
+    """Return ``call_id``, or a digest of the same length limit when it is too long."""
+    if len(call_id) <= _MAX_ID_LENGTH:
+        return call_id
+    digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
+    return f"call_{digest[:40]}"
+
+
+def made_call_id(response_id: str, ordinal: int) -> str:
+    """Return the id of a call whose upstream gave none: the same for the same answer."""
+    digest = hashlib.sha256(f"{response_id}:{ordinal}".encode("utf-8", "replace")).hexdigest()
+    return f"call_{digest[:24]}"
