@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from services.domain.wire.model import (
         ClientError,
         EncodedRequest,
+        Observation,
         RenderContext,
         Request,
         Response,
@@ -38,7 +39,7 @@ class Halves:
     observer: Callable[[], StreamObserver]
     decode_error: Callable[[int, bytes], UpstreamError]
     encode_error: Callable[[ClientError], bytes]
-    encode_stream_error: Callable[[ClientError], bytes]
+    encode_stream_error: Callable[[ClientError, Observation | None], bytes]
 
 
 class FamilyCodec:
@@ -91,6 +92,6 @@ class FamilyCodec:
         """Return ``error`` in this dialect's envelope."""
         return self._halves.encode_error(error)
 
-    def encode_stream_error(self, error: ClientError) -> bytes:
+    def encode_stream_error(self, error: ClientError, seen: Observation | None = None) -> bytes:
         """Return ``error`` as the frame that ends a started stream."""
-        return self._halves.encode_stream_error(error)
+        return self._halves.encode_stream_error(error, seen)

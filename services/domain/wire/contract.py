@@ -55,6 +55,10 @@ class StreamEncoder(Protocol):
         """Return the frames that end a started stream with an error; empty after a terminal."""
         ...
 
+    def keepalive(self) -> bytes:
+        """Return the frame that keeps the stream alive where it stands; empty after a terminal."""
+        ...
+
 
 class StreamObserver(Protocol):
     """Watches a stream of its own family that passes byte for byte; can never alter it."""
@@ -78,7 +82,7 @@ class Codec(Protocol):
 
     family: WireFamily
     keepalive: bytes
-    """Frame that keeps an idle client connection alive; empty when the dialect has none."""
+    """Frame that keeps a stream alive which passes byte for byte; empty when there is none."""
 
     def decode_request(self, body: bytes) -> Request:
         """Return the canonical form of a client body; unknown keys are kept.
@@ -135,6 +139,9 @@ class Codec(Protocol):
         """Return ``error`` in this dialect's envelope."""
         ...
 
-    def encode_stream_error(self, error: ClientError) -> bytes:
-        """Return ``error`` as the frame that ends a started stream in this dialect."""
+    def encode_stream_error(self, error: ClientError, seen: Observation | None = None) -> bytes:
+        """Return ``error`` as the frame that ends a started stream in this dialect.
+
+        ``seen`` is what was observed of a stream that passed byte for byte until now.
+        """
         ...

@@ -14,14 +14,14 @@ from services.domain.wire.anthropic.request import decode_request
 from services.domain.wire.anthropic.response import decode_response, encode_response
 from services.domain.wire.anthropic.splice import splice_request
 from services.domain.wire.anthropic.stream import MessagesStreamDecoder
-from services.domain.wire.anthropic.writer import MessagesStreamEncoder
+from services.domain.wire.anthropic.writer import KEEPALIVE, MessagesStreamEncoder
 from services.domain.wire.codec import FamilyCodec, Halves
 
 __all__ = ["CODEC"]
 
 CODEC = FamilyCodec(
     WireFamily.ANTHROPIC,
-    b'event: ping\ndata: {"type": "ping"}\n\n',
+    KEEPALIVE,
     Halves(
         decode_request=decode_request,
         encode_own=lambda request, to: splice_request(encode_own(request), request, to),

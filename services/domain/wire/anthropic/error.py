@@ -11,7 +11,7 @@ from services.domain.wire.reading import dump, load, mapping, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.domain.wire.model import ClientError
+    from services.domain.wire.model import ClientError, Observation
 
 
 def decode_error(status: int, body: bytes) -> UpstreamError:
@@ -51,6 +51,6 @@ def encode_error(error: ClientError) -> bytes:
     )
 
 
-def encode_stream_error(error: ClientError) -> bytes:
+def encode_stream_error(error: ClientError, _: Observation | None = None) -> bytes:
     """Return the frame that ends a started stream with an error."""
     return b"event: error\ndata: " + encode_error(error) + b"\n\n"

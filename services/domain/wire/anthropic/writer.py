@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import ClientError, Event, RenderContext, Stop, Usage
 
+KEEPALIVE = b'event: ping\ndata: {"type": "ping"}\n\n'
 _ARGUMENTS_SLICE = 16 * 1024
 
 
@@ -67,6 +68,10 @@ class MessagesStreamEncoder:
             if not self._is_over:
                 self._write(event, out)
         return b"".join(out)
+
+    def keepalive(self) -> bytes:
+        """Return the frame of an idle stream; empty after a terminal."""
+        return b"" if self._is_over else KEEPALIVE
 
     def fail(self, error: ClientError) -> bytes:
         """Return the frame that ends the stream with an error; empty after a terminal."""

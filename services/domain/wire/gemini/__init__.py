@@ -18,13 +18,13 @@ from services.domain.wire.gemini.request import addressed, decode_request, is_re
 from services.domain.wire.gemini.response import decode_response, encode_response
 from services.domain.wire.gemini.splice import splice_request
 from services.domain.wire.gemini.stream import GeminiStreamDecoder
-from services.domain.wire.gemini.writer import GeminiStreamEncoder
+from services.domain.wire.gemini.writer import KEEPALIVE, GeminiStreamEncoder
 
 __all__ = ["CODEC", "addressed", "is_reasoning_wanted"]
 
 CODEC = FamilyCodec(
     WireFamily.GEMINI,
-    b"\n\n",
+    KEEPALIVE,
     Halves(
         decode_request=decode_request,
         encode_own=lambda request, to: splice_request(encode_own(request), request, to),

@@ -15,6 +15,8 @@ from services.domain.wire.reading import dump, load, mapping, rows, text, whole
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.domain.wire.model import Observation
+
 _STATUSES: Mapping[ErrorKind, str] = {
     ErrorKind.INVALID_REQUEST: "INVALID_ARGUMENT",
     ErrorKind.AUTHENTICATION: "UNAUTHENTICATED",
@@ -97,7 +99,7 @@ def encode_error(error: ClientError) -> bytes:
     return dump({"error": {**_told(error), "details": []}})
 
 
-def encode_stream_error(error: ClientError) -> bytes:
+def encode_stream_error(error: ClientError, _: Observation | None = None) -> bytes:
     """Return ``error`` as the frame that ends a started stream."""
     return b"data: " + dump({"error": _told(error)}) + b"\n\n"
 

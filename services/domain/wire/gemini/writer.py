@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from services.domain.wire.gemini.render import JsonPart
     from services.domain.wire.model import ClientError, Event, RenderContext, Stop, Usage
 
+KEEPALIVE = b"\n\n"
+
 
 class _Call:
     """A call as far as it came."""
@@ -69,6 +71,10 @@ class GeminiStreamEncoder:
     def feed(self, events: Sequence[Event]) -> bytes:
         """Return the frames of ``events``; a start alone writes nothing."""
         return b"".join([self._write(event) for event in events if not self._is_over])
+
+    def keepalive(self) -> bytes:
+        """Return the frame of an idle stream; empty after a terminal."""
+        return b"" if self._is_over else KEEPALIVE
 
     def fail(self, error: ClientError) -> bytes:
         """Return the frame that ends a started stream with an error; empty after a terminal."""

@@ -107,3 +107,7 @@ class Observation:
     refusal_seen: bool = False
     tool_calls: int = 0
     bad_frames: int = 0
+    answer_id: str = ""
+    """Id of the answer, in the dialect whose every frame about it must repeat it."""
+    next_number: int = 0
+    """Number of the next frame, in the dialect that counts them."""

@@ -12,13 +12,13 @@ from services.domain.wire.openai_chat.response import decode_response, encode_re
 from services.domain.wire.openai_chat.splice import splice_request
 from services.domain.wire.openai_chat.stream import ChatStreamDecoder
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
-from services.domain.wire.openai_chat.writer import ChatStreamEncoder
+from services.domain.wire.openai_chat.writer import KEEPALIVE, ChatStreamEncoder
 
 __all__ = ["CODEC", "UsageFrameFilter"]
 
 CODEC = FamilyCodec(
     WireFamily.OPENAI_CHAT,
-    b": keepalive\n\n",
+    KEEPALIVE,
     Halves(
         decode_request=decode_request,
         encode_own=encode_request,

@@ -11,6 +11,8 @@ from services.domain.wire.reading import dump, load, mapping, text, whole
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.domain.wire.model import Observation
+
 _SIGNS = (
     ("insufficient_quota", 429),
     ("rate_limit", 429),
@@ -88,6 +90,6 @@ def encode_error(error: ClientError) -> bytes:
     )
 
 
-def encode_stream_error(error: ClientError) -> bytes:
+def encode_stream_error(error: ClientError, _: Observation | None = None) -> bytes:
     """Return ``error`` as the frame that ends a started stream; no end mark comes after it."""
     return b"data: " + encode_error(error) + b"\n\n"

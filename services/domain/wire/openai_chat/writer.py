@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import ClientError, Event, RenderContext
 
+KEEPALIVE = b": keepalive\n\n"
 _DONE = b"data: [DONE]\n\n"
 _CHARS_PER_TOKEN = 4
 _DELTA_KEYS = {"text": "content", "thinking": "reasoning_content", "refusal": "refusal"}
@@ -52,6 +53,10 @@ class ChatStreamEncoder:
     def feed(self, events: Sequence[Event]) -> bytes:
         """Return the frames of ``events``; the role frame comes before the first of them."""
         return b"".join([self._write(event) for event in events if not self._is_over])
+
+    def keepalive(self) -> bytes:
+        """Return the frame of an idle stream; empty after a terminal."""
+        return b"" if self._is_over else KEEPALIVE
 
     def fail(self, error: ClientError) -> bytes:
         """Return the one error frame that ends a started stream; empty after a terminal."""

@@ -1,4 +1,7 @@
-"""OpenAI Responses: ``CODEC`` speaks it on both sides, to clients and to upstreams."""
+"""OpenAI Responses: ``CODEC`` speaks it on both sides, to clients and to upstreams.
+
+Its clients count frames, so that a stream of another's numbers gets a comment to keep it alive.
+"""
 
 from __future__ import annotations
 

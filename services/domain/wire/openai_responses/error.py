@@ -12,6 +12,8 @@ from services.domain.wire.reading import dump, load, mapping, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.domain.wire.model import Observation
+
 _STATUSES: Mapping[str, int] = {
     "invalid_prompt": 400,
     "context_length_exceeded": 400,
@@ -62,13 +64,15 @@ def error_member(error: ClientError) -> dict[str, object]:
     return {"code": openai_code(error) or "server_error", "message": mask_keys(error.message)}
 
 
-def encode_stream_error(error: ClientError) -> bytes:
-    """Return ``error`` as the frame that ends a started stream: a failed answer.
+def encode_stream_error(error: ClientError, seen: Observation | None = None) -> bytes:
+    """Return ``error`` as the frame that ends a started stream: the answer failed.
 
-    What the stream said before is not known here, so it holds no output and no number.
+    It repeats the answer's id and goes on with its numbers, where they were seen, for clients that
+    take another answer's frame for a defect. What was said before is not repeated.
     """
+    answer_id = seen.answer_id if seen is not None else ""
     failed: dict[str, object] = {
-        "id": f"resp_{error.request_id or 'failed'}",
+        "id": answer_id or f"resp_{error.request_id or 'failed'}",
         "object": "response",
         "status": "failed",
         "error": error_member(error),
@@ -76,5 +80,6 @@ def encode_stream_error(error: ClientError) -> bytes:
         "output": [],
         "usage": None,
     }
-    frame = {"type": "response.failed", "response": failed}
+    number = seen.next_number if seen is not None else 0
+    frame = {"type": "response.failed", "sequence_number": number, "response": failed}
     return b"event: response.failed\ndata: " + dump(frame) + b"\n\n"

@@ -56,6 +56,7 @@ class ResponsesStreamObserver:
         if not isinstance(event, dict):
             seen.bad_frames += 1
             return
+        self._place(event)
         kind = text(event.get("type")) or frame.event
         if kind == "error" or (event.get("error") and not kind.startswith("response.")):
             self._error(error_of_event(event))
@@ -64,6 +65,14 @@ class ResponsesStreamObserver:
         elif kind.startswith("response."):
             seen.is_started = True
             self._grow(kind.removeprefix("response."), event)
+
+    def _place(self, event: Mapping[str, object]) -> None:
+        """Take note of where the stream stands, for a frame that may have to end it."""
+        seen, number = self._seen, whole(event.get("sequence_number"))
+        if number is not None:
+            seen.next_number = number + 1
+        if not seen.answer_id:
+            seen.answer_id = text(mapping(event.get("response")).get("id"))
 
     def _grow(self, kind: str, event: Mapping[str, object]) -> None:
         name, _, phase = kind.rpartition(".")

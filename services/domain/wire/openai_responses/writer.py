@@ -32,7 +32,7 @@ from services.domain.wire.openai_responses.tools import call_forms
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from services.domain.wire.model import ClientError, Event, RenderContext
     from services.domain.wire.openai_responses.pieces import Frames, Piece
@@ -64,6 +64,16 @@ class ResponsesStreamEncoder:
     def feed(self, events: Sequence[Event]) -> bytes:
         """Return the frames of ``events``; the opening frames come before the first of them."""
         return b"".join([self._write(event) for event in events if not self._is_over])
+
+    def keepalive(self) -> bytes:
+        """Return the vendor's own event of an idle stream, numbered; empty after a terminal.
+
+        Clients time events, not bytes. One of the answer's own events would not do: to some of
+        them each is a new snapshot of the whole answer.
+        """
+        if self._is_over or not self._id:
+            return b""
+        return self._frame("keepalive", {})
 
     def fail(self, error: ClientError) -> bytes:
         """Return the frames that end a started stream: open items are closed, then it failed."""
@@ -196,10 +206,9 @@ class ResponsesStreamEncoder:
         return self._frames([(status, {"response": response})])
 
     def _frames(self, frames: Frames) -> bytes:
-        written: list[bytes] = []
-        for name, members in frames:
-            kind = f"response.{name}"
-            body = {"type": kind, "sequence_number": self._number, **members}
-            self._number += 1
-            written.append(b"event: " + kind.encode() + b"\ndata: " + dump(body) + b"\n\n")
-        return b"".join(written)
+        return b"".join([self._frame(f"response.{name}", members) for name, members in frames])
+
+    def _frame(self, kind: str, members: Mapping[str, object]) -> bytes:
+        body = {"type": kind, "sequence_number": self._number, **members}
+        self._number += 1
+        return b"event: " + kind.encode() + b"\ndata: " + dump(body) + b"\n\n"

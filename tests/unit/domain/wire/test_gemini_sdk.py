@@ -75,7 +75,7 @@ def parts_of(answer: GenerateContentResponse) -> list[Part]:
 @pytest.mark.spec("XLT-145", "XLT-224")
 def test_the_sdk_reads_the_stream_and_the_whole_answer_alike() -> None:
     head = CODEC.stream_encoder(context())
-    stream = head.feed(EVENTS[:3]) + CODEC.keepalive + head.feed(EVENTS[3:])
+    stream = head.feed(EVENTS[:3]) + head.keepalive() + head.feed(EVENTS[3:])
     with client(stream) as vendor:
         chunks = list(vendor.models.generate_content_stream(model="m", contents="hi"))
     response = Response("m", "up", (Text("hi"), ToolUse("a", "f", b'{"x":1}')), STOP, USAGE)

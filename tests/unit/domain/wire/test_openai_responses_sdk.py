@@ -51,6 +51,35 @@ def test_the_sdk_assembles_the_stream_to_the_whole_answer() -> None:
     Response.model_validate_json(body)
 
 
+@pytest.mark.spec("XLT-145", "XLT-224")
+def test_the_sdk_passes_over_a_keepalive_and_its_numbers_go_on() -> None:
+    encoder = CODEC.stream_encoder(context())
+    assert encoder.keepalive() == b""
+    sent = b"".join(encoder.feed([event]) + encoder.keepalive() for event in EVENTS)
+    with client(sent, "text/event-stream").responses.stream(model="m", input="x") as stream:
+        events = list(stream)
+        streamed = stream.get_final_response()
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert sum(str(event.type) == "keepalive" for event in events) == len(EVENTS) - 1
+    body = CODEC.encode_response(ANSWER, context())
+    whole = client(body, "application/json").responses.create(model="m", input="x")
+    assert told(streamed) == told(whole)
+
+
+@pytest.mark.spec("XLT-138", "XLT-141", "XLT-224")
+def test_the_sdk_sees_the_failure_of_a_stream_that_passed() -> None:
+    """A frame of another answer's id, or without its number, would be an error of its own."""
+    upstream = CODEC.stream_encoder(context()).feed(EVENTS[:7])
+    observer = CODEC.observer()
+    observer.feed(upstream)
+    error = ClientError(ErrorKind.UPSTREAM, "it broke off", request_id="act_1")
+    sent = upstream + CODEC.encode_stream_error(error, observer.seen)
+    with client(sent, "text/event-stream").responses.stream(model="m", input="x") as stream:
+        events = list(stream)
+    assert events[-1].type == "response.failed"
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+
+
 @pytest.mark.spec("XLT-224")
 def test_the_sdk_sees_a_failure_as_such() -> None:
     encoder = CODEC.stream_encoder(context())

@@ -341,5 +341,5 @@ def test_upstream_errors_are_read_in_all_their_forms(told: Json) -> None:
 
 
 @pytest.mark.spec("XLT-145")
-def test_the_keepalive_is_a_comment() -> None:
+def test_a_stream_with_numbers_of_its_own_gets_a_comment_to_keep_it_alive() -> None:
     assert CODEC.keepalive == b": keepalive\n\n"
