@@ -21,11 +21,11 @@ from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.requests import Intake
-from gateway.routes import chat, messages
+from gateway.routes import chat, gemini, messages, responses
 from gateway.routes.admin import Admin
 from gateway.routes.health import Health
-from gateway.routes.models import PREFIX, Models
-from gateway.routes.table import RouteTable
+from gateway.routes.models import Models
+from gateway.routes.table import RouteTable, merged
 from gateway.routing import Routing
 from gateway.rpc.server import NoRpc
 from gateway.sessions.memory import Sessions
@@ -133,15 +133,20 @@ class Gateway:
                 exact={
                     **messages.routes(intake, self._actions, dispatch, settings),
                     **chat.routes(intake, self._actions, settings),
+                    **responses.routes(intake, self._actions, dispatch, settings),
                     **(showing.routes(intake) if showing is not None else {}),
-                    "/v1/models": {"GET": models.list},
+                    **models.routes,
                     "/admin/v1/ledger": {"GET": admin.ledger},
                     "/": {"GET": health.root},
                     "/health": {"GET": health.health},
                     "/readyz": {"GET": health.ready},
                     "/v1/version": {"GET": health.version},
                 },
-                prefixes={PREFIX: {"GET": models.one}},
+                prefixes=merged(
+                    models.prefixes,
+                    gemini.prefixes(intake, self._actions, dispatch, settings),
+                    responses.prefixes(intake),
+                ),
             )
         )
 

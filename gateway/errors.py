@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import FailureClass
+from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.errors import client_error_of, kind_of_status, mask_keys
 from services.domain.wire.model import ClientError, ErrorKind, WireError
+from services.domain.wire.openai_responses import is_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.model import Failed, StreamFailure
-    from services.domain.vocab import WireFamily
     from services.domain.wire.contract import Codec
 
 RETRY_SOON_S = 1.0
@@ -181,6 +181,8 @@ def is_kept(failed: Failed, surface: WireFamily) -> bool:
     if status is None or failed.wire_family is not surface or failed.is_body_truncated:
         return False
     if not failed.body.lstrip().startswith(b"{"):
+        return False
+    if surface is WireFamily.OPENAI_RESPONSES and is_event(failed.body):
         return False
     if _is_masked(failed, status):
         return False

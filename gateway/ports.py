@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from gateway.model import (
@@ -308,6 +308,10 @@ class Reply(Protocol):
     @property
     def status(self) -> int:
         """The status that went out; 0: none."""
+        ...
+
+    def keep_alive(self, frame: Callable[[], bytes]) -> None:
+        """Write what ``frame`` returns into silences of the stream that is to begin."""
         ...
 
     async def whole(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:

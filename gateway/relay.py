@@ -18,6 +18,7 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of
+from services.domain.wire.gemini import is_reasoning_wanted
 from services.domain.wire.model import RenderContext, WireError
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Relay:
         upstream, client = codec_for(head.wire_family), codec_for(action.surface)
         writer = writer_for(head, upstream, client, self._context(head))
         self.answer.account.tap = writer
+        reply.keep_alive(writer.keepalive)
         try:
             tail = await self._copy(head, writer)
         except RouterError as error:
@@ -227,6 +229,8 @@ class Relay:
             new_id=new_id,
             estimated_input_tokens=self._action.input_tokens,
             is_usage_wanted=request.is_stream_usage_wanted or surface is not WireFamily.OPENAI_CHAT,
+            is_reasoning_wanted=surface is not WireFamily.GEMINI or is_reasoning_wanted(request),
+            tools=request.tools,
         )
 
 

@@ -13,7 +13,8 @@ from gateway.features import input_tokens_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of, turn_type_of
-from services.domain.wire.codecs import codec_for
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for, read_request
 from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from gateway.ports import Keys
-    from services.domain.vocab import WireFamily
+    from services.domain.wire.model import Address
     from services.runtime.clock import Clock
 
 BODY_TIMEOUT_S = 120.0
@@ -46,6 +47,8 @@ class Arrival:
     body: bytes
     started_monotonic_s: float
     presented: tuple[Presented, ...] = ()
+    address: Address | None = None
+    """What the path said beside the body; None: the dialect says all in the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +64,33 @@ class Intake:
     ) -> tuple[RouterKey, identity.Tokens]:
         """Return the router key of a request and what it brought besides.
 
+        A key in the query counts in the one dialect whose clients may send it nowhere else.
+
         Raises:
             RouterError: the key is bad, or cannot be looked up.
         """
-        # The query key belongs to dialects whose clients send nothing else; none is served here.
-        tokens = identity.tokens_of(request.headers, "", surface)
+        query_key = request.query.get("key", "") if surface is WireFamily.GEMINI else ""
+        tokens = identity.tokens_of(request.headers, query_key, surface)
         return await self.keys.authenticate(tokens.router_key, Scope.ROUTING), tokens
 
-    async def action(
-        self, request: web.BaseRequest, surface: WireFamily, action_id: ActionId
-    ) -> Action:
-        """Return the action that a request asks for.
+    async def arrival(
+        self,
+        request: web.BaseRequest,
+        surface: WireFamily,
+        action_id: ActionId,
+        address: Address | None = None,
+    ) -> Arrival:
+        """Return a request once its caller is known and its body is here.
 
         Raises:
             RouterError: the key is bad or the body too large.
-            WireError: the body cannot be read.
+            WireError: the body cannot be decompressed.
         """
         started_s = self.clock.monotonic_s()
         key, tokens = await self.authenticate(request, surface)
         body = await self.body(request)
-        return self.decoded(
-            Arrival(action_id, surface, key, request.headers, body, started_s, tokens.presented)
+        return Arrival(
+            action_id, surface, key, request.headers, body, started_s, tokens.presented, address
         )
 
     def decoded(self, arrival: Arrival) -> Action:
@@ -91,7 +100,7 @@ class Intake:
             WireError: the body cannot be read.
         """
         surface, key, headers = arrival.surface, arrival.key, arrival.headers
-        decoded = codec_for(surface).decode_request(arrival.body)
+        decoded = read_request(codec_for(surface), arrival.body, arrival.address)
         features = features_of(decoded, len(arrival.body))
         client = client_of(headers, surface)
         keys = session_keys_of(decoded, headers, client, key.id)

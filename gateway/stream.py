@@ -17,7 +17,7 @@ from gateway.model import ClientGoneError
 from services.domain.sse import is_at_boundary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class HttpReply:
@@ -27,13 +27,12 @@ class HttpReply:
         self,
         request: web.BaseRequest,
         *,
-        keepalive: bytes,
         keepalive_interval_s: float,
         write_timeout_s: float,
     ) -> None:
         self._request = request
-        self._frame = keepalive
-        self._interval_s = keepalive_interval_s if keepalive else 0.0
+        self._frame: Callable[[], bytes] | None = None
+        self._interval_s = keepalive_interval_s
         self._write_timeout_s = write_timeout_s
         self._loop = asyncio.get_running_loop()
         self._response: web.StreamResponse | None = None
@@ -57,6 +56,10 @@ class HttpReply:
     def status(self) -> int:
         """The status that went out; 0: none."""
         return self._response.status if self._response is not None else 0
+
+    def keep_alive(self, frame: Callable[[], bytes]) -> None:
+        """Write ``frame``'s bytes into silences of the stream that is to begin."""
+        self._frame = frame
 
     async def whole(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
         """Keep a complete answer for the server to send when the handler returns."""
@@ -115,13 +118,15 @@ class HttpReply:
     async def _send_keepalive(self) -> None:
         if not self._is_silent():
             return  # something was written since the tick, perhaps the last frame
-        with contextlib.suppress(ClientGoneError):
-            await self.write(self._frame)
-            metrics.KEEPALIVES.inc()
+        frame = self._frame() if self._frame is not None else b""
+        if frame:
+            with contextlib.suppress(ClientGoneError):
+                await self.write(frame)
+                metrics.KEEPALIVES.inc()
 
     def _is_silent(self) -> bool:
         silent_s = self._loop.time() - self._written_s
-        return self._interval_s > 0 and silent_s >= self._interval_s
+        return self._frame is not None and 0 < self._interval_s <= silent_s
 
     def _drop_client(self) -> None:
         transport = self._request.transport

@@ -67,6 +67,10 @@ class Writer(Protocol):
         """Return the frames that end a started stream with an error; empty after a terminal."""
         ...
 
+    def keepalive(self) -> bytes:
+        """Return the frame that keeps the client's connection alive now; empty: none."""
+        ...
+
 
 def writer_for(
     head: Head,
@@ -157,7 +161,12 @@ class PassThrough:
             return rest
         last = (self._last + rest)[-4:]
         gap = b"" if is_at_boundary(last) else b"\n\n"
-        return rest + gap + self._codec.encode_stream_error(client_error_of(failure, request_id))
+        error = client_error_of(failure, request_id)
+        return rest + gap + self._codec.encode_stream_error(error, seen)
+
+    def keepalive(self) -> bytes:
+        """Return the dialect's frame that says nothing; it takes no part in the stream."""
+        return self._codec.keepalive
 
 
 class Translated:
@@ -183,6 +192,10 @@ class Translated:
     def fail(self, failure: StreamFailure | ClientError, request_id: str) -> bytes:
         """Return the client's error frames; empty after a terminal."""
         return self._encoder.fail(client_error_of(failure, request_id))
+
+    def keepalive(self) -> bytes:
+        """Return the frame that fits where the stream stands."""
+        return self._encoder.keepalive()
 
     def _written(self, events: Sequence[Event]) -> bytes:
         for event in events:
@@ -245,22 +258,20 @@ class AliasFilter:
         return unaliased(self._splitter.finish(), self._alias, self._model_id)
 
 
-_MODEL_MEMBER = re.compile(rb'"model"(\s*):(\s*)("(?:[^"\\]|\\.)*")')
+_MODEL_MEMBER = re.compile(rb'("model(?:Version)?"\s*:\s*)("(?:[^"\\]|\\.)*")')
 
 
 def unaliased(document: bytes, alias: str, model_id: str) -> bytes:
-    """Return a JSON text with ``model`` members of value ``alias`` renamed, else as it came.
+    """Return a JSON text whose members that name the model ``alias`` name ``model_id``.
 
     A quotation mark inside a JSON string has a backslash before it, so that no text can match.
     """
-    if b'"model"' not in document:
+    if b'"model' not in document:
         return document
     wanted = orjson.dumps(alias)
     named = orjson.dumps(model_id)
 
     def rename(match: re.Match[bytes]) -> bytes:
-        if match[3] != wanted:
-            return match[0]
-        return b'"model"' + match[1] + b":" + match[2] + named
+        return match[1] + named if match[2] == wanted else match[0]
 
     return _MODEL_MEMBER.sub(rename, document)

@@ -17,10 +17,31 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 
+_OF_PATHS = (
+    ("/v1/messages", WireFamily.ANTHROPIC),
+    ("/v1/chat/", WireFamily.OPENAI_CHAT),
+    ("/v1/responses", WireFamily.OPENAI_RESPONSES),
+    ("/v1beta", WireFamily.GEMINI),
+    ("/v1/tunedModels", WireFamily.GEMINI),
+)
+_OF_HEADERS = (
+    ("anthropic-version", WireFamily.ANTHROPIC),
+    ("x-goog-api-key", WireFamily.GEMINI),
+)
+_MODELS = "/v1/models/"
+
+
 def dialect_of(request: web.BaseRequest) -> WireFamily:
     """Return the dialect in which a caller of any route expects errors."""
-    if request.path.startswith("/v1/messages") or "anthropic-version" in request.headers:
-        return WireFamily.ANTHROPIC
+    path = request.path
+    for start, family in _OF_PATHS:
+        if path.startswith(start):
+            return family
+    if request.method == "POST" and path.startswith(_MODELS):
+        return WireFamily.GEMINI
+    for name, family in _OF_HEADERS:
+        if name in request.headers:
+            return family
     return WireFamily.OPENAI_CHAT
 
 

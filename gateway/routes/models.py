@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from gateway.errors import error_of
 from gateway.requests import new_action_id
+from gateway.routes import model_shapes
 from gateway.routes.envelope import dialect_of, document, refusal
 from gateway.turns import client_of
 from gateway.turns.marks import CODEX
@@ -14,13 +15,20 @@ from services.domain.errors import Reason, RouterError
 from services.domain.vocab import WireFamily
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from aiohttp import web
 
     from gateway.requests import Intake
+    from gateway.routes.table import Routes
     from services.domain.catalog import Catalog, Model
 
-PREFIX = "/v1/models/"
-_CREATED = "1970-01-01T00:00:00Z"
+PATHS = ("/v1/models", "/v1beta/models")
+
+_ONE: Mapping[WireFamily, Callable[[Model], Mapping[str, object]]] = {
+    WireFamily.ANTHROPIC: model_shapes.anthropic,
+    WireFamily.GEMINI: model_shapes.gemini,
+}
 
 
 class Models:
@@ -30,58 +38,55 @@ class Models:
         self._intake = intake
         self._catalog = catalog
 
+    @property
+    def routes(self) -> Routes:
+        """The lists."""
+        return {path: {"GET": self.list} for path in PATHS}
+
+    @property
+    def prefixes(self) -> Routes:
+        """The models, whose names end the path."""
+        return {f"{path}/": {"GET": self.one} for path in PATHS}
+
     async def list(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer with every model."""
+        """Answer with every model; a Gemini client may ask page by page."""
         surface = dialect_of(request)
-        denied = await self._denied(request, surface)
-        if denied is not None:
-            return denied
-        models = list(self._catalog.models.values())
-        if client_of(request.headers, surface).app == CODEX:
-            return document({"models": []})
-        if surface is WireFamily.ANTHROPIC:
-            rows = [_anthropic(model) for model in models]
-            return document(
-                {
-                    "data": rows,
-                    "has_more": False,
-                    "first_id": models[0].id if models else None,
-                    "last_id": models[-1].id if models else None,
-                }
-            )
-        return document({"object": "list", "data": [_openai(model) for model in models]})
+        try:
+            await self._intake.authenticate(request, surface)
+            return document(self._listed(request, surface))
+        except RouterError as error:
+            return _refused(surface, error)
 
     async def one(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer with one model; ids may hold slashes."""
         surface = dialect_of(request)
-        denied = await self._denied(request, surface)
-        if denied is not None:
-            return denied
-        name = unquote(request.rel_url.raw_path.removeprefix(PREFIX))
-        model = self._catalog.resolve(name)
-        if model is None:
-            near = ", ".join(self._catalog.nearest(name))
-            hint = f"; did you mean {near}?" if near else ""
-            error = RouterError(Reason.MODEL_NOT_FOUND, f"no model {name[:100]!r}{hint}")
-            request_id = new_action_id()
-            return refusal(surface, request_id, error_of(error, request_id))
-        return document(_anthropic(model) if surface is WireFamily.ANTHROPIC else _openai(model))
-
-    async def _denied(
-        self, request: web.BaseRequest, surface: WireFamily
-    ) -> web.StreamResponse | None:
         try:
             await self._intake.authenticate(request, surface)
+            model = self._named(unquote(request.rel_url.raw_path).partition("/models/")[2])
         except RouterError as error:
-            request_id = new_action_id()
-            return refusal(surface, request_id, error_of(error, request_id))
-        return None
+            return _refused(surface, error)
+        return document(_ONE.get(surface, model_shapes.openai)(model))
+
+    def _listed(self, request: web.BaseRequest, surface: WireFamily) -> Mapping[str, object]:
+        models = tuple(self._catalog.models.values())
+        if client_of(request.headers, surface).app == CODEX:
+            return {"models": []}
+        if surface is WireFamily.ANTHROPIC:
+            return model_shapes.anthropic_list(models)
+        if surface is WireFamily.GEMINI:
+            size, token = request.query.get("pageSize", ""), request.query.get("pageToken", "")
+            return model_shapes.gemini_page(models, size, token)
+        return model_shapes.openai_list(models)
+
+    def _named(self, name: str) -> Model:
+        model = self._catalog.resolve(name)
+        if model is not None:
+            return model
+        near = ", ".join(self._catalog.nearest(name))
+        hint = f"; did you mean {near}?" if near else ""
+        raise RouterError(Reason.MODEL_NOT_FOUND, f"no model {name[:100]!r}{hint}")
 
 
-def _anthropic(model: Model) -> dict[str, object]:
-    return {"type": "model", "id": model.id, "display_name": model.id, "created_at": _CREATED}
-
-
-def _openai(model: Model) -> dict[str, object]:
-    owner = model.bindings[0].provider
-    return {"id": model.id, "object": "model", "created": 0, "owned_by": owner}
+def _refused(surface: WireFamily, error: RouterError) -> web.StreamResponse:
+    request_id = new_action_id()
+    return refusal(surface, request_id, error_of(error, request_id))

@@ -12,16 +12,17 @@ from gateway.requests import new_action_id
 from gateway.routes.envelope import refusal
 from gateway.stream import HttpReply
 from services.domain.errors import Reason, RouterError
-from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import WireError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gateway.action import Actions
     from gateway.requests import Intake
     from gateway.settings import GatewaySettings
     from services.domain.vocab import WireFamily
-    from services.domain.wire.model import ClientError
+    from services.domain.wire.model import Address, ClientError
 
 _log = get_logger("gateway")
 
@@ -36,13 +37,22 @@ class Surface:
         self._intake = intake
         self._actions = actions
         self._settings = settings
-        self._keepalive = codec_for(family).keepalive
 
     async def post(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Serve one request of this dialect."""
+        """Serve one request whose body says everything."""
+        return await self.serve(request)
+
+    async def serve(
+        self,
+        request: web.BaseRequest,
+        address: Address | None = None,
+        reply_of: Callable[..., HttpReply] = HttpReply,
+    ) -> web.StreamResponse:
+        """Serve one request; ``address`` is what its path says, ``reply_of`` makes its answer."""
         action_id = new_action_id()
         try:
-            action = await self._intake.action(request, self._family, action_id)
+            arrival = await self._intake.arrival(request, self._family, action_id, address)
+            action = self._intake.decoded(arrival)
         except RouterError as error:
             return self._refused(error_of(error, action_id))
         except WireError as error:
@@ -50,9 +60,8 @@ class Surface:
         if self._is_busy():
             busy = RouterError(Reason.SERVER_BUSY, "the router is busy: try again")
             return self._refused(error_of(busy, action_id))
-        reply = HttpReply(
+        reply = reply_of(
             request,
-            keepalive=self._keepalive,
             keepalive_interval_s=self._settings.sse_keepalive_interval_seconds,
             write_timeout_s=self._settings.client_write_timeout_seconds,
         )

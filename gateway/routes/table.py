@@ -18,7 +18,10 @@ _LABELS = {
     "/v1/messages": "messages",
     "/v1/messages/count_tokens": "count_tokens",
     "/v1/chat/completions": "chat",
+    "/v1/responses": "responses",
+    "/v1/responses/input_tokens": "count_tokens",
     "/v1/models": "models",
+    "/v1beta/models": "models",
     "/v1/route": "route",
     "/health": "health",
     "/readyz": "health",
@@ -26,6 +29,21 @@ _LABELS = {
     "/": "health",
     "/admin/v1/ledger": "admin",
 }
+_MODEL_PATHS = ("/v1/models/", "/v1beta/models/", "/v1/tunedModels/", "/v1beta/tunedModels/")
+_ACTION_LABELS = {
+    "generateContent": "gemini",
+    "streamGenerateContent": "gemini",
+    "countTokens": "count_tokens",
+}
+
+
+def merged(*tables: Routes) -> Routes:
+    """Return all routes of several tables; they may share a path, each with its own methods."""
+    every: dict[str, dict[str, Handler]] = {}
+    for table in tables:
+        for path, methods in table.items():
+            every.setdefault(path, {}).update(methods)
+    return every
 
 
 class RouteTable:
@@ -51,6 +69,10 @@ class RouteTable:
 
 def label_of(path: str) -> str:
     """Return the metric label of a path, from a closed set."""
-    if path.startswith("/v1/models/"):
-        return "models"
-    return _LABELS.get(path, OTHER)
+    known = _LABELS.get(path)
+    if known is not None:
+        return known
+    if not path.startswith(_MODEL_PATHS):
+        return OTHER
+    action = path.rpartition(":")[2]
+    return _ACTION_LABELS.get(action, "models")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.gemini.counting import counted_body
 from services.domain.wire.gemini.encode import encode_foreign
 from services.domain.wire.gemini.error import decode_error, encode_error, encode_stream_error
 from services.domain.wire.gemini.observe import GeminiStreamObserver
@@ -20,7 +21,7 @@ from services.domain.wire.gemini.splice import splice_request
 from services.domain.wire.gemini.stream import GeminiStreamDecoder
 from services.domain.wire.gemini.writer import KEEPALIVE, GeminiStreamEncoder
 
-__all__ = ["CODEC", "addressed", "is_reasoning_wanted"]
+__all__ = ["CODEC", "addressed", "counted_body", "is_reasoning_wanted"]
 
 CODEC = FamilyCodec(
     WireFamily.GEMINI,

@@ -12,6 +12,7 @@ from services.domain.wire.openai_responses.error import (
     decode_error,
     encode_error,
     encode_stream_error,
+    is_event,
 )
 from services.domain.wire.openai_responses.observe import ResponsesStreamObserver
 from services.domain.wire.openai_responses.request import decode_request
@@ -20,7 +21,7 @@ from services.domain.wire.openai_responses.splice import splice_request
 from services.domain.wire.openai_responses.stream import ResponsesStreamDecoder
 from services.domain.wire.openai_responses.writer import ResponsesStreamEncoder
 
-__all__ = ["CODEC"]
+__all__ = ["CODEC", "is_event"]
 
 CODEC = FamilyCodec(
     WireFamily.OPENAI_RESPONSES,

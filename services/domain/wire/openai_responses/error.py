@@ -42,6 +42,17 @@ def decode_error(status: int, body: bytes) -> UpstreamError:
     return UpstreamError(status, error.vendor_type, error.vendor_code, error.message, error.param)
 
 
+def is_event(body: bytes) -> bool:
+    """Return whether an error's JSON is that of a stream's event, which is no body of an answer."""
+    try:
+        told = mapping(load(body))
+    except ValueError:
+        return False
+    kind = text(told.get("type"))
+    is_bare = kind == "error" and not isinstance(told.get("error"), dict)
+    return is_bare or kind.startswith("response.")
+
+
 def told_error(raw: object) -> UpstreamError:
     """Return the error of a failed answer, with the status that its code stands for."""
     told = dict(mapping(raw))
