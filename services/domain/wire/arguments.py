@@ -8,7 +8,9 @@ from services.domain.wire.reading import dump, join_surrogates, load
 
 _FENCE = re.compile(r"^\s*```[A-Za-z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_SCALAR = re.compile(r"-?\d[0-9.eE+-]*|true|false|null")
+_CLOSERS = {"{": "}", "[": "]"}
 
 
 def as_object(arguments: bytes) -> tuple[bytes, bool]:
@@ -16,8 +18,15 @@ def as_object(arguments: bytes) -> tuple[bytes, bool]:
 
     Readable objects keep their bytes. Nothing at all (empty, blank, null) is the empty object.
     Arrays and scalars are wrapped under ``value``. A code fence, trailing commas and text after
-    the object are removed; what stays unreadable becomes the empty object.
+    the object are removed, and text that breaks off is closed behind its last complete member;
+    what stays unreadable becomes the empty object.
     """
+    found = read_object(arguments)
+    return (b"{}", True) if found is None else found
+
+
+def read_object(arguments: bytes) -> tuple[bytes, bool] | None:
+    """Return what :func:`as_object` does; None where nothing can be made of the text."""
     words = arguments.decode("utf-8", "replace").strip()
     if words in ("", "null"):
         return b"{}", False
@@ -27,7 +36,7 @@ def as_object(arguments: bytes) -> tuple[bytes, bool]:
     if value is not None:
         return _wrapped(words, value), False
     repaired = _repaired(words)
-    return (repaired, True) if repaired is not None else (b"{}", True)
+    return None if repaired is None else (repaired, True)
 
 
 def is_complete(arguments: bytes) -> bool:
@@ -56,11 +65,13 @@ def _wrapped(words: str, value: object) -> bytes:
 
 def _repaired(words: str) -> bytes | None:
     fenced = _FENCE.match(words)
-    candidate = fenced[1].strip() if fenced else words
+    candidate = fenced[1].strip() if fenced else words.removeprefix("```json").lstrip()
+    if not candidate.startswith("{"):
+        return None
+    candidate = _closed(candidate)
+    if candidate is None:
+        return None
     candidate = _without_trailing_commas(candidate)
-    end = _end_of_object(candidate)
-    if end is not None:
-        candidate = candidate[:end]
     return candidate.encode("utf-8", "replace") if isinstance(_read(candidate), dict) else None
 
 
@@ -76,22 +87,77 @@ def _without_trailing_commas(words: str) -> str:
     return "".join(parts)
 
 
-def _end_of_object(words: str) -> int | None:
-    """Return where the object that begins the text ends; None when it does not."""
-    if not words.startswith("{"):
-        return None
-    depth = 0
-    at = 0
-    while at < len(words):
-        char = words[at]
-        if char == '"':
-            match = _STRING.match(words, at)
-            if match is None:
+class _Walk:
+    """A walk over the tokens of an object that may break off."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._open: list[str] = []
+        self._is_value_next = False
+        self._kept = 1
+        self._kept_open: list[str] = ["{"]
+        self.end: int | None = None
+        """Where the object ends; None: the text breaks off before."""
+
+    def closed(self) -> str | None:
+        """Return the object: its own text, or closed behind what is complete of it."""
+        at = 0
+        while at < len(self._words) and self.end is None:
+            following = self._step(at)
+            if following is None:
                 return None
-            at = match.end()
-            continue
-        depth += (char in "{[") - (char in "}]")
-        at += 1
-        if depth == 0:
-            return at
-    return None
+            at = following
+        if self.end is not None:
+            return self._words[: self.end]
+        closers = "".join(_CLOSERS[each] for each in reversed(self._kept_open))
+        return self._words[: self._kept] + closers
+
+    def _step(self, at: int) -> int | None:
+        """Return where the next token begins; None when there is none that JSON knows."""
+        char = self._words[at]
+        if char in "{[":
+            self._open.append(char)
+            self._is_value_next = char == "["
+            return at + 1
+        if char in "}]":
+            if _CLOSERS[self._open.pop()] != char:
+                return None
+            if not self._open:
+                self.end = at + 1
+                return at + 1
+            return self._value_ends(at + 1)
+        if char == '"':
+            return self._string(at)
+        if char == ":":
+            self._is_value_next = True
+            return at + 1
+        if char == ",":
+            self._is_value_next = self._open[-1] == "["
+            return at + 1
+        return at + 1 if char.isspace() else self._scalar(at)
+
+    def _string(self, at: int) -> int:
+        match = _STRING.match(self._words, at)
+        if match is None:
+            return len(self._words)
+        return self._value_ends(match.end()) if self._is_value_next else match.end()
+
+    def _scalar(self, at: int) -> int | None:
+        match = _SCALAR.match(self._words, at)
+        if match is None:
+            rest = self._words[at:]
+            is_cut = any(each.startswith(rest) for each in ("true", "false", "null", "-"))
+            return len(self._words) if is_cut else None
+        is_number_cut = match.end() == len(self._words) and match[0][0] not in "tfn"
+        return match.end() if is_number_cut else self._value_ends(match.end())
+
+    def _value_ends(self, at: int) -> int:
+        """Take note of a complete value: what follows may be left out."""
+        self._is_value_next = False
+        self._kept = at
+        self._kept_open = list(self._open)
+        return at
+
+
+def _closed(words: str) -> str | None:
+    return _Walk(words).closed()

@@ -34,6 +34,13 @@ def test_objects_keep_their_bytes_and_others_are_wrapped() -> None:
         (b'{"a": [1, 2,], }', {"a": [1, 2]}),
         (b'{"a": ",}"} and that is it', {"a": ",}"}),
         (b'{"a": 1', {}),
+        (b'{"a": 1, "b": "x', {"a": 1}),
+        (b'{"a": {"b": "x", "c', {"a": {"b": "x"}}),
+        (b'{"a": [1, {"b": true}, 2', {"a": [1, {"b": True}]}),
+        (b'{"a": "}", "b": tru', {"a": "}"}),
+        (b'```json\n{"a": "x", "b"', {"a": "x"}),
+        (b'{"a": 1 ? 2', {}),
+        (b'{"a": ]', {}),
         (b"garbage", {}),
     ],
 )
@@ -52,3 +59,17 @@ def test_cut_arguments_are_told_from_whole_ones() -> None:
     assert is_complete(b"")
     assert is_complete(b'{"a":1}')
     assert not is_complete(b'{"a":')
+
+
+@given(
+    st.dictionaries(st.text(max_size=3), st.lists(st.text(max_size=3) | st.integers()), max_size=4)
+)
+@pytest.mark.spec("XLT-157")
+def test_whatever_is_cut_off_what_stays_is_true(value: dict[str, object]) -> None:
+    whole = json.dumps(value)
+    for end in range(1, len(whole)):
+        kept = json.loads(as_object(whole[:end].encode())[0])
+        for key, items in kept.items():
+            told = value[key]
+            assert isinstance(told, list)
+            assert items == told[: len(items)]
