@@ -18,6 +18,7 @@ from services.domain.catalog.values import (
     Model,
     ModelFacts,
     Price,
+    Quirks,
     strip_client_tag,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "Model",
     "ModelFacts",
     "Price",
+    "Quirks",
     "build_catalog",
     "strip_client_tag",
 ]

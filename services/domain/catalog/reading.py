@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.catalog.entries import (
+    choice_of,
+    flag_of,
+    members_of,
+    names_of,
+    optional_flag_of,
+    price_of,
+    ratio_of,
+    refuse_unknown,
+    share_of,
+    tables,
+    text_of,
+    whole_of,
+)
 from services.domain.catalog.values import (
     DEFAULT_CONTEXT_WINDOW_TOKENS,
     Binding,
@@ -19,11 +32,12 @@ from services.domain.catalog.values import (
     Model,
     ModelFacts,
     Price,
+    Quirks,
 )
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _MODEL_KEYS = frozenset(
     [
@@ -43,6 +57,8 @@ _MODEL_KEYS = frozenset(
         "adaptive_thinking",
         "refused_parameters",
         "think_tag_reasoning",
+        "many_tools",
+        "validated_calls",
         "family",
         "version",
         "fallbacks",
@@ -69,11 +85,17 @@ _BINDING_KEYS = frozenset(
         "fast_input_usd_per_mtok",
         "fast_output_usd_per_mtok",
         "fast_cache_read_multiplier",
+        "extra_members",
+        "extra_members_with_tools",
+        "tool_guidance",
         "source",
         "as_of",
     ]
 )
 
+
+TOOL_GUIDANCE = ("", "exact_edits", "edit_tools")
+"""Lines about tools that a binding may ask for."""
 
 _LONG_CONTEXT_KEYS = frozenset(["above_tokens", "input_usd_per_mtok", "output_usd_per_mtok"])
 
@@ -86,8 +108,8 @@ def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
     """
     models: dict[str, Model] = {}
     for document in documents:
-        _refuse_unknown(document, frozenset({"models", "schema", "as_of"}), "catalog")
-        for entry in _tables(document.get("models", []), "models"):
+        refuse_unknown(document, frozenset({"models", "schema", "as_of"}), "catalog")
+        for entry in tables(document.get("models", []), "models"):
             model = _model(entry)
             models[model.id] = model
     for model in models.values():
@@ -100,12 +122,12 @@ def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
 
 
 def _model(entry: Mapping[str, object]) -> Model:
-    model_id = _text(entry, "id", "catalog entry")
+    model_id = text_of(entry, "id", "catalog entry")
     where = f"model {model_id!r}"
-    _refuse_unknown(entry, _MODEL_KEYS, where)
-    window = _whole(entry, "context_window", where) or DEFAULT_CONTEXT_WINDOW_TOKENS
-    max_output = _whole(entry, "max_output_tokens", where)
-    rows = _tables(entry.get("bindings", []), f"{where}: bindings")
+    refuse_unknown(entry, _MODEL_KEYS, where)
+    window = whole_of(entry, "context_window", where) or DEFAULT_CONTEXT_WINDOW_TOKENS
+    max_output = whole_of(entry, "max_output_tokens", where)
+    rows = tables(entry.get("bindings", []), f"{where}: bindings")
     if not rows:
         raise CatalogError(f"{where}: needs at least one [[models.bindings]] table")
     long_context = _long_context(entry, where)
@@ -120,11 +142,11 @@ def _model(entry: Mapping[str, object]) -> Model:
         max_output_tokens=max_output,
         facts=_facts(entry, where),
         bindings=bindings,
-        fallbacks=_names(entry, "fallbacks", where),
+        fallbacks=names_of(entry, "fallbacks", where),
         family=str(entry.get("family", "")),
         source=str(entry.get("source", "")),
-        skill=_share(entry, "skill", where),
-        scored_as=_text(entry, "scored_as", where) if "scored_as" in entry else "",
+        skill=share_of(entry, "skill", where),
+        scored_as=text_of(entry, "scored_as", where) if "scored_as" in entry else "",
         version=tuple(int(number) for number in re.findall(r"\d+", str(entry.get("version", "")))),
     )
 
@@ -138,24 +160,29 @@ def _binding(
     long_context: LongContextPrice | None,
 ) -> Binding:
     where = f"model {model_id!r}, binding {index}"
-    _refuse_unknown(row, _BINDING_KEYS, where)
+    refuse_unknown(row, _BINDING_KEYS, where)
     price = Price(
-        input_usd_per_mtok=_price(row, "input_usd_per_mtok", where),
-        output_usd_per_mtok=_price(row, "output_usd_per_mtok", where),
-        cache_read_multiplier=_ratio(row, "cache_read_multiplier", where),
-        cache_write_multiplier=_ratio(row, "cache_write_multiplier", where),
-        cache_write_1h_multiplier=_ratio(row, "cache_write_1h_multiplier", where),
+        input_usd_per_mtok=price_of(row, "input_usd_per_mtok", where),
+        output_usd_per_mtok=price_of(row, "output_usd_per_mtok", where),
+        cache_read_multiplier=ratio_of(row, "cache_read_multiplier", where),
+        cache_write_multiplier=ratio_of(row, "cache_write_multiplier", where),
+        cache_write_1h_multiplier=ratio_of(row, "cache_write_1h_multiplier", where),
         long_context=long_context,
         fast=_fast_price(row, where),
     )
     return Binding(
         model_id=model_id,
-        provider=_text(row, "provider", where),
+        provider=text_of(row, "provider", where),
         upstream_id=str(row.get("upstream_id") or model_id),
         index=index,
         price=price,
-        context_window_tokens=_whole(row, "context_window", where) or window,
-        max_output_tokens=_whole(row, "max_output_tokens", where) or max_output,
+        context_window_tokens=whole_of(row, "context_window", where) or window,
+        max_output_tokens=whole_of(row, "max_output_tokens", where) or max_output,
+        quirks=Quirks(
+            members=members_of(row, "extra_members", where),
+            tool_members=members_of(row, "extra_members_with_tools", where),
+            tool_guidance=choice_of(row, "tool_guidance", TOOL_GUIDANCE, where),
+        ),
     )
 
 
@@ -163,15 +190,15 @@ def _long_context(entry: Mapping[str, object], where: str) -> LongContextPrice |
     if "long_context_price" not in entry:
         return None
     where = f"{where}: long_context_price"
-    (row,) = _tables([entry["long_context_price"]], where)
-    _refuse_unknown(row, _LONG_CONTEXT_KEYS, where)
-    above = _whole(row, "above_tokens", where)
+    (row,) = tables([entry["long_context_price"]], where)
+    refuse_unknown(row, _LONG_CONTEXT_KEYS, where)
+    above = whole_of(row, "above_tokens", where)
     if above is None:
         raise CatalogError(f"{where}: above_tokens must be set, in tokens, over 0")
     return LongContextPrice(
         above_tokens=above,
-        input_usd_per_mtok=_price(row, "input_usd_per_mtok", where),
-        output_usd_per_mtok=_price(row, "output_usd_per_mtok", where),
+        input_usd_per_mtok=price_of(row, "input_usd_per_mtok", where),
+        output_usd_per_mtok=price_of(row, "output_usd_per_mtok", where),
     )
 
 
@@ -179,105 +206,29 @@ def _fast_price(row: Mapping[str, object], where: str) -> FastPrice | None:
     if not any(key.startswith("fast_") for key in row):
         return None
     return FastPrice(
-        input_usd_per_mtok=_price(row, "fast_input_usd_per_mtok", where),
-        output_usd_per_mtok=_price(row, "fast_output_usd_per_mtok", where),
-        cache_read_multiplier=_ratio(row, "fast_cache_read_multiplier", where),
+        input_usd_per_mtok=price_of(row, "fast_input_usd_per_mtok", where),
+        output_usd_per_mtok=price_of(row, "fast_output_usd_per_mtok", where),
+        cache_read_multiplier=ratio_of(row, "fast_cache_read_multiplier", where),
     )
 
 
 def _facts(entry: Mapping[str, object], where: str) -> ModelFacts:
     return ModelFacts(
-        tool_use=_choice(entry, "tool_use", ("full", "low", "none"), where),
-        agentic=_choice(entry, "agentic", ("full", "low"), where),
-        image_input=_flag(entry, "image_input", where, default=True),
-        document_input=_optional_flag(entry, "document_input", where),
-        audio_input=_optional_flag(entry, "audio_input", where),
-        structured_output=_flag(entry, "structured_output", where, default=True),
-        reasoning=_choice(entry, "reasoning", ("none", "optional", "always"), where),
-        reasoning_levels=_names(entry, "reasoning_levels", where),
-        reasoning_budget=_flag(entry, "reasoning_budget", where, default=False),
-        adaptive_thinking=_flag(entry, "adaptive_thinking", where, default=False),
-        refused_parameters=frozenset(_names(entry, "refused_parameters", where)),
-        think_tag_reasoning=_flag(entry, "think_tag_reasoning", where, default=False),
+        tool_use=choice_of(entry, "tool_use", ("full", "low", "none"), where),
+        agentic=choice_of(entry, "agentic", ("full", "low"), where),
+        image_input=flag_of(entry, "image_input", where, default=True),
+        document_input=optional_flag_of(entry, "document_input", where),
+        audio_input=optional_flag_of(entry, "audio_input", where),
+        structured_output=flag_of(entry, "structured_output", where, default=True),
+        reasoning=choice_of(entry, "reasoning", ("none", "optional", "always"), where),
+        reasoning_levels=names_of(entry, "reasoning_levels", where),
+        reasoning_budget=flag_of(entry, "reasoning_budget", where, default=False),
+        adaptive_thinking=flag_of(entry, "adaptive_thinking", where, default=False),
+        refused_parameters=frozenset(names_of(entry, "refused_parameters", where)),
+        think_tag_reasoning=flag_of(entry, "think_tag_reasoning", where, default=False),
+        many_tools=flag_of(entry, "many_tools", where, default=False),
+        validated_calls=flag_of(entry, "validated_calls", where, default=False),
     )
-
-
-def _refuse_unknown(entry: Mapping[str, object], known: frozenset[str], where: str) -> None:
-    for key in entry:
-        if key not in known:
-            near = difflib.get_close_matches(key, sorted(known), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise CatalogError(f"{where}: unknown key {key!r}{hint}")
-
-
-def _tables(value: object, where: str) -> list[Mapping[str, object]]:
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        raise CatalogError(f"{where}: must be a list of tables")
-    return value
-
-
-def _text(entry: Mapping[str, object], key: str, where: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str) or not value:
-        raise CatalogError(f"{where}: {key} must be a text that is not empty")
-    return value
-
-
-def _names(entry: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
-    value = entry.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-        raise CatalogError(f"{where}: {key} must be a list of texts")
-    if len(set(value)) != len(value):
-        raise CatalogError(f"{where}: {key} names one thing twice")
-    return tuple(value)
-
-
-def _whole(entry: Mapping[str, object], key: str, where: str) -> int | None:
-    value = entry.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise CatalogError(f"{where}: {key} must be a whole number of tokens, 0 or more")
-    return value or None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < float("inf") else None
-
-
-def _price(row: Mapping[str, object], key: str, where: str) -> float:
-    number = _number(row.get(key))
-    if number is None:
-        raise CatalogError(f"{where}: {key} must be set, in USD per million tokens, 0 or more")
-    return number
-
-
-def _ratio(row: Mapping[str, object], key: str, where: str) -> float | None:
-    if key not in row:
-        return None
-    number = _number(row[key])
-    if number is None:
-        raise CatalogError(f"{where}: {key} must be a multiple of the input price, 0 or more")
-    return number
-
-
-def _share(entry: Mapping[str, object], key: str, where: str) -> float | None:
-    if key not in entry:
-        return None
-    number = _number(entry[key])
-    if number is None or number > 1:
-        raise CatalogError(f"{where}: {key} must be a number from 0 to 1")
-    return number
-
-
-def _choice(entry: Mapping[str, object], key: str, values: Iterable[str], where: str) -> str:
-    allowed = tuple(values)
-    value = entry.get(key, allowed[0])
-    if not isinstance(value, str) or value not in allowed:
-        raise CatalogError(f"{where}: {key} must be one of {', '.join(allowed)}")
-    return value
 
 
 def _tier(entry: Mapping[str, object], where: str) -> ModelTier:
@@ -287,15 +238,3 @@ def _tier(entry: Mapping[str, object], where: str) -> ModelTier:
     except ValueError:
         tiers = ", ".join(tier.value for tier in ModelTier)
         raise CatalogError(f"{where}: tier must be one of {tiers}") from None
-
-
-def _flag(entry: Mapping[str, object], key: str, where: str, *, default: bool) -> bool:
-    value = _optional_flag(entry, key, where)
-    return default if value is None else value
-
-
-def _optional_flag(entry: Mapping[str, object], key: str, where: str) -> bool | None:
-    value = entry.get(key)
-    if value is None or isinstance(value, bool):
-        return value
-    raise CatalogError(f"{where}: {key} must be true or false")

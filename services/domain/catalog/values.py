@@ -55,6 +55,18 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class Quirks:
+    """What one endpoint wants of translated requests; what a client says itself always wins."""
+
+    members: tuple[tuple[str, bytes], ...] = ()
+    """Members of the body that are sent unless the client sets them, as JSON text."""
+    tool_members: tuple[tuple[str, bytes], ...] = ()
+    """The same, only beside tools."""
+    tool_guidance: str = ""
+    """Which line about tools is added to the instructions of requests with tools."""
+
+
+@dataclass(frozen=True, slots=True)
 class Binding:
     """One model at one provider; ``index`` is its place among the model's bindings."""
 
@@ -65,6 +77,7 @@ class Binding:
     price: Price
     context_window_tokens: int
     max_output_tokens: int | None
+    quirks: Quirks = field(default_factory=Quirks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,11 @@ class ModelFacts:
     adaptive_thinking: bool = False
     refused_parameters: frozenset[str] = frozenset()
     think_tag_reasoning: bool = False
+    """Whether its reasoning comes as a leading tag inside the visible text."""
+    many_tools: bool = False
+    """Whether it takes more than 128 tools on a chat endpoint."""
+    validated_calls: bool = False
+    """Whether it takes the Gemini tool mode that checks calls against their schemas."""
 
 
 @dataclass(frozen=True, slots=True)

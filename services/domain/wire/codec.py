@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from services.domain.wire.ready import ready_for
+from services.domain.wire.tool_names import (
+    RenamingEncoder,
+    original_names,
+    with_original_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +65,9 @@ class FamilyCodec:
         """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""
         if request.family is self.family:
             return self._halves.encode_own(request, target)
-        return self._halves.encode_foreign(request, target)
+        ready, done = ready_for(request, target)
+        encoded = self._halves.encode_foreign(ready, target)
+        return replace(encoded, transforms=(*done, *encoded.transforms)) if done else encoded
 
     def splice_request(self, body: bytes, request: Request, target: Target) -> EncodedRequest:
         """Return a body of this dialect with only the edits that ``target`` demands."""
@@ -70,7 +79,9 @@ class FamilyCodec:
 
     def encode_response(self, response: Response, context: RenderContext) -> bytes:
         """Return ``response`` as a whole body for the client."""
-        return self._halves.encode_response(response, context)
+        names = original_names(context)
+        shown = with_original_names(response, names) if names else response
+        return self._halves.encode_response(shown, context)
 
     def stream_decoder(self) -> StreamDecoder:
         """Return a fresh decoder for one upstream stream."""
@@ -78,7 +89,9 @@ class FamilyCodec:
 
     def stream_encoder(self, context: RenderContext) -> StreamEncoder:
         """Return a fresh encoder for one client stream."""
-        return self._halves.stream_encoder(context)
+        encoder = self._halves.stream_encoder(context)
+        names = original_names(context)
+        return RenamingEncoder(encoder, names) if names else encoder
 
     def observer(self) -> StreamObserver:
         """Return a fresh observer for one stream."""

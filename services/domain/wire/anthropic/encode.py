@@ -147,7 +147,7 @@ class _Encoder:
     def _tool(self, tool: Tool, index: int) -> dict[str, object]:
         path = f"tools[{index}]"
         if tool.kind != "function":
-            raise UnbuildableError(path, "a tool that its vendor runs has no form here")
+            raise UnbuildableError(path, "a tool of this kind has no form here")
         schema, codes = clean_schema(tool.schema if tool.schema != b"{}" else EMPTY_SCHEMA)
         for code in codes:
             self._note(code, TransformAction.PROJECTED, path)
@@ -216,6 +216,8 @@ class _Encoder:
             config["format"] = {"type": "json_schema", "schema": schema}
         if config:
             self._body["output_config"] = config
+        if self._request.user:
+            self._body["metadata"] = {"user_id": self._request.user}
 
     def _sampling(self, plan: Plan) -> None:
         """Send the temperature, or else top_p: newer models refuse the two together."""
@@ -244,12 +246,11 @@ class _Encoder:
             "logprobs": sampling.logprobs,
             "presence_penalty": sampling.presence_penalty,
             "seed": sampling.seed,
+            "top_logprobs": sampling.top_logprobs,
         }
         for name, value in foreign.items():
             if value is not None:
                 self._note("parameter_unsupported", TransformAction.DROPPED, name)
-        if request.user:
-            self._note("user_dropped", TransformAction.DROPPED, "user")
         for name, _ in request.extras:
             self._note("extra_dropped", TransformAction.DROPPED, name)
 

@@ -147,7 +147,5 @@ class _Encoder:
 
     def _dropped(self) -> None:
         """Record what stays with the client's own vendor."""
-        if self._request.user:
-            self._note("user", TransformAction.DROPPED, "user")
         for key, _ in self._request.extras:
             self._note("unknown_field", TransformAction.DROPPED, key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     Note = Callable[[str, TransformAction, str], None]
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 _Members = dict[str, object]
 
@@ -26,8 +24,7 @@ def tool_members(request: Request, note: Note) -> _Members:
     """Return ``tools`` and ``toolConfig``; nothing without tools.
 
     Raises:
-        UnbuildableError: a tool runs at another vendor, its name is not allowed here, or two
-            different tools have one name.
+        UnbuildableError: a tool has no form here, or two different tools have one name.
     """
     tools = _distinct(request.tools)
     if not tools:
@@ -53,10 +50,7 @@ def _distinct(tools: tuple[Tool, ...]) -> list[Tool]:
 def _function(tool: Tool, at: int, note: Note) -> _Members:
     path = f"tools[{at}]"
     if tool.kind != "function":
-        raise UnbuildableError(path, "a server tool of another vendor cannot be sent")
-    if not _NAME.fullmatch(tool.name):
-        message = "a name here begins with a letter or underscore and has up to 64 characters"
-        raise UnbuildableError(f"{path}.name", message)
+        raise UnbuildableError(path, "a tool of this kind has no form here")
     function: _Members = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from services.domain.vocab import WireFamily
     from services.domain.wire.model.blocks import Block
     from services.domain.wire.model.request import Tool
 
@@ -75,3 +76,5 @@ class RenderContext:
     """Gemini clients see reasoning only when they asked for it."""
     tools: tuple[Tool, ...] = ()
     """Tools that the client declared: its dialect may know calls of some in forms of their own."""
+    upstream_family: WireFamily | None = None
+    """Dialect that the answer came in: tools may have other names there; None: the client's own."""

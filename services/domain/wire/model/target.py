@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from services.domain.catalog import Quirks
 
 if TYPE_CHECKING:
     from services.domain.catalog import ModelFacts
@@ -26,6 +28,12 @@ class Target:
     is_model_switched: bool = False
     """Signed reasoning in the history belongs to another model."""
     affinity_key: str = ""
+    removed_tools: frozenset[str] = frozenset()
+    """Tools of a Messages coding client that only its own vendor's models are offered."""
+    user_hash_key: bytes = b""
+    """Key of the hash under which another vendor sees who the user is; empty: it does not."""
+    quirks: Quirks = field(default_factory=Quirks)
+    """What this very endpoint wants of translated requests."""
 
 
 class TransformAction(enum.StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Request, Tool, ToolChoice
     from services.domain.wire.openai_chat.render import Rendering
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _Members = dict[str, object]
 
 
@@ -22,7 +20,7 @@ def tool_members(request: Request, rendering: Rendering) -> _Members:
     """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``; nothing without tools.
 
     Raises:
-        UnbuildableError: a tool runs at another vendor, or its name is not allowed here.
+        UnbuildableError: a tool has no form here.
     """
     tools = _distinct(request.tools, rendering)
     if not tools:
@@ -53,10 +51,7 @@ def _tool(tool: Tool, at: int, rendering: Rendering) -> object:
     if rendering.is_native and tool.raw:
         return orjson.Fragment(tool.raw)
     if tool.kind != "function":
-        raise UnbuildableError(f"tools[{at}]", "a server tool of another vendor cannot be sent")
-    if not rendering.is_native and not _NAME.fullmatch(tool.name):
-        message = "a name here is 1 to 64 letters, digits, underscores and hyphens"
-        raise UnbuildableError(f"tools[{at}].name", message)
+        raise UnbuildableError(f"tools[{at}]", "a tool of this kind has no form here")
     function: _Members = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description

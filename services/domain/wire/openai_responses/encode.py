@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.model import EncodedRequest, Text, TransformAction, UnbuildableError
-from services.domain.wire.openai_chat.refusals import is_refused
+from services.domain.wire.model import EncodedRequest, Text, UnbuildableError
+from services.domain.wire.openai_chat.identity import add_identity, add_quirks
 from services.domain.wire.openai_chat.render import Rendering
 from services.domain.wire.openai_responses.history import foreign_instructions, foreign_items
 from services.domain.wire.openai_responses.own import own_items
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 def encode_request(request: Request, target: Target) -> EncodedRequest:
     """Return ``request`` as a body for ``target``, with a record of every lossy step.
 
-    A request of this dialect keeps its own members; of a foreign one nothing is stored upstream,
-    and whoever the user is stays with its vendor.
+    A request of this dialect keeps its own members; of a foreign one nothing is stored upstream.
 
     Raises:
         UnbuildableError: the target cannot express the request.
@@ -44,7 +43,8 @@ def encode_request(request: Request, target: Target) -> EncodedRequest:
     body |= parameter_members(request, target, rendering)
     if request.is_stream:
         body["stream"] = True
-    _add_identity(body, request, target, rendering)
+    add_identity(body, request, target, rendering)
+    add_quirks(body, target, rendering, has_tools="tools" in body)
     return EncodedRequest(dump(body), tuple(rendering.transforms))
 
 
@@ -64,24 +64,3 @@ def _add_own_conversation(body: dict[str, object], request: Request, rendering: 
     is_stored = any(key in STORED_MEMBERS for key, _ in request.extras)
     if items or not is_stored:
         body["input"] = items
-
-
-def _add_identity(
-    body: dict[str, object], request: Request, target: Target, rendering: Rendering
-) -> None:
-    """Add who asks and what only the client's own dialect knows; foreign ones are recorded."""
-    if not rendering.is_native:
-        if request.user:
-            rendering.note("user", TransformAction.DROPPED, "user")
-        for key, _ in request.extras:
-            rendering.note("unknown_field", TransformAction.DROPPED, key)
-    else:
-        if request.user:
-            body["user"] = request.user
-        for key, raw in request.extras:
-            if is_refused(key, None, target):
-                rendering.note("refused_parameter", TransformAction.DROPPED, key)
-            else:
-                body[key] = orjson.Fragment(raw)
-    if target.is_vendor and target.affinity_key and "prompt_cache_key" not in body:
-        body["prompt_cache_key"] = target.affinity_key

@@ -89,7 +89,7 @@ def tool_choice(document: Document) -> ToolChoice:
 
 def _object_choice(told: Mapping[str, object], is_parallel: bool | None) -> ToolChoice:
     kind = text(told.get("type"))
-    if kind in ("function", "custom") and (name := _named(told)):
+    if kind != "allowed_tools" and (name := _named(told)):
         return ToolChoice("named", name=name, parallel=is_parallel)
     if kind == "allowed_tools":
         names = tuple(name for row in rows(told.get("tools")) if (name := _named(mapping(row))))
@@ -104,5 +104,8 @@ def _object_choice(told: Mapping[str, object], is_parallel: bool | None) -> Tool
 
 
 def _named(told: Mapping[str, object]) -> str:
-    name = text(told.get("name"))
+    """Return the name of a chosen tool; one that its vendor runs is known by its kind."""
+    kind, name = text(told.get("type")), text(told.get("name"))
+    if kind not in ("function", "custom"):
+        return kind
     return flat_name(text(told.get("namespace")), name) if name else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Request, Tool, ToolChoice
     from services.domain.wire.openai_chat.render import Rendering
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _Members = dict[str, object]
 
 
@@ -22,7 +20,7 @@ def tool_members(request: Request, rendering: Rendering) -> _Members:
     """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``.
 
     Raises:
-        UnbuildableError: a tool runs at another vendor, or its name is not allowed here.
+        UnbuildableError: a tool has no form here.
     """
     members: _Members = {}
     tools = _own(request.tools) if rendering.is_native else _foreign(request.tools, rendering)
@@ -53,10 +51,7 @@ def _foreign(tools: tuple[Tool, ...], rendering: Rendering) -> list[object]:
     by_name: dict[str, Tool] = {}
     for at, tool in enumerate(tools):
         if tool.kind != "function":
-            raise UnbuildableError(f"tools[{at}]", "a server tool of another vendor cannot be sent")
-        if not _NAME.fullmatch(tool.name):
-            message = "a name here is 1 to 64 letters, digits, underscores and hyphens"
-            raise UnbuildableError(f"tools[{at}].name", message)
+            raise UnbuildableError(f"tools[{at}]", "a tool of this kind has no form here")
         before = by_name.get(tool.name)
         if before is not None and before != tool:
             rendering.note("duplicate_tool", TransformAction.DROPPED, "tools")

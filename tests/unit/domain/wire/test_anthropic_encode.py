@@ -359,13 +359,13 @@ def test_parameters_are_kept_clamped_or_dropped_with_a_record() -> None:
     assert (body["temperature"], body["top_k"], "top_p" in body) == (1.0, 4, False)
     assert {"seed", "presence_penalty", "user", "metadata", "logit_thing"}.isdisjoint(body)
     assert codes == [
+        "user",
         "max_tokens_clamped",
         "blank_stop_dropped",
         "temperature_clamped",
         "top_p_dropped",
         "parameter_unsupported",
         "parameter_unsupported",
-        "user_dropped",
         "extra_dropped",
     ]
     assert encode(foreign(HI))[0]["max_tokens"] == 8192

@@ -288,13 +288,6 @@ def test_without_tools_there_is_no_choice() -> None:
     assert "tool_choice" not in body
 
 
-@pytest.mark.spec("XLT-85")
-def test_a_server_tool_cannot_be_sent() -> None:
-    with pytest.raises(UnbuildableError) as caught:
-        encode(HI, tools=[*TOOLS, {"type": "web_search_20250305", "name": "web_search"}])
-    assert caught.value.path == "tools[1]"
-
-
 @pytest.mark.spec("XLT-91", "XLT-92")
 def test_the_output_limit_is_named_and_capped_for_the_target() -> None:
     assert sent(HI)["max_tokens"] == 100

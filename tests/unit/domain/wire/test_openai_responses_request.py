@@ -187,7 +187,8 @@ def test_a_refusal_of_the_assistant_is_told_apart_from_text() -> None:
             },
             ToolChoice("allowed", names=("f",), is_call_required=True),
         ),
-        ({"tool_choice": {"type": "file_search"}}, ToolChoice("unrecognised")),
+        ({"tool_choice": {"type": "file_search"}}, ToolChoice("named", name="file_search")),
+        ({"tool_choice": {"name": "f"}}, ToolChoice("unrecognised")),
     ],
 )
 @pytest.mark.spec("XLT-86")
