@@ -231,6 +231,7 @@ class Relay:
             is_usage_wanted=request.is_stream_usage_wanted or surface is not WireFamily.OPENAI_CHAT,
             is_reasoning_wanted=surface is not WireFamily.GEMINI or is_reasoning_wanted(request),
             tools=request.tools,
+            upstream_family=head.wire_family if head.wire_family is not surface else None,
         )
 
 
