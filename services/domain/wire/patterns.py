@@ -27,7 +27,8 @@ class Bounded(NamedTuple):
 
     def is_affordable(self, subject: str) -> bool:
         """Return whether a search in ``subject`` stays within the bound."""
-        return max(1, len(subject)) ** self.degree * self.factor <= MAX_STEPS
+        steps: int = max(1, len(subject)) ** self.degree * self.factor
+        return steps <= MAX_STEPS
 
 
 def is_match(pattern: str, subject: str) -> bool | None:

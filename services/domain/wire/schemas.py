@@ -15,8 +15,11 @@ from services.domain.wire.reading import load, mapping, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any, TypeAlias
 
     from jsonschema.protocols import Validator
+
+    _Json: TypeAlias = Any  # what its stubs take for JSON is a union that no reader returns
 
 MAX_ERRORS = 128
 """Faults of one value that are looked at."""
@@ -92,7 +95,16 @@ def _pattern_properties(
         for key, member in mapping(value).items():
             # What cannot be said in time holds no member to a schema.
             if is_match(pattern, key):
-                yield from validator.descend(member, inner, path=key, schema_path=pattern)
+                yield from _within(validator, key, member, inner)
+
+
+def _within(
+    validator: Validator, key: str, member: _Json, schema: object
+) -> Iterator[ValidationError]:
+    """Yield the faults of a member, each under its key."""
+    for fault in validator.evolve(schema=schema).iter_errors(member):
+        fault.path.appendleft(key)
+        yield fault
 
 
 def _additional(
@@ -103,7 +115,7 @@ def _additional(
     extras = extra_keys(value, schema)
     if isinstance(additional, dict):
         for key in extras:
-            yield from validator.descend(value[key], additional, path=key)
+            yield from _within(validator, key, value[key], additional)
     elif extras:
         yield ValidationError("has members that are not allowed")
 
@@ -117,7 +129,7 @@ def _unique(
         yield ValidationError("has an item twice")
 
 
-_Validator = validators.extend(
+_Validator = validators.extend(  # type: ignore[no-untyped-call]  # its stubs say nothing of it
     Draft7Validator,
     {
         "additionalProperties": _additional,

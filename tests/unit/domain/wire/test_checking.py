@@ -196,3 +196,27 @@ def test_checking_gives_an_object_and_never_changes_it_twice(value: dict[str, ob
 @pytest.mark.spec("XLT-160")
 def test_no_bytes_are_too_odd(arguments: bytes) -> None:
     assert isinstance(json.loads(checker(SCHEMA).check("f", arguments).arguments), dict)
+
+
+@pytest.mark.spec("XLT-159")
+def test_members_named_by_pattern_are_checked_like_others() -> None:
+    schema = {
+        "type": "object",
+        "patternProperties": {"^n_": {"type": "integer"}},
+        "additionalProperties": {"type": "string"},
+    }
+    checked = checker(schema).check("f", b'{"n_a":"1","other":2}')
+    assert checked.arguments == b'{"n_a":1,"other":"2"}'
+    unsure = {
+        "type": "object",
+        "patternProperties": {"(a+)+$": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert checker(unsure).check("f", b'{"aab":"1"}').arguments == b'{"aab":"1"}'
+
+
+@pytest.mark.spec("XLT-159")
+def test_equal_items_are_told_from_alike_ones() -> None:
+    schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
+    assert checker(schema).check("f", b'{"a":[1,true,"1",{"b":1}]}').issues == ()
+    assert checker(schema).check("f", b'{"a":[{"b":1},{"b":1}]}').issues == (ArgumentIssue.INVALID,)
