@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from sys import maxsize
 from typing import TYPE_CHECKING, NoReturn
 
 import orjson
@@ -11,6 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOTHING: Mapping[str, object] = {}
+
+MAX_DEPTH = 100
+"""Deepest nesting that is read: what is written again must stay below the limit of writers."""
+
+MAX_COUNT = 2**53 - 1
+"""Largest count that is believed: every JSON reader and every store can hold it."""
+
+_INT64 = range(-(2**63), 2**64)
+
+
+class TooDeepError(ValueError):
+    """A value that is nested deeper than ``MAX_DEPTH``."""
+
+    def __init__(self) -> None:
+        super().__init__("nested too deeply")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -28,15 +44,61 @@ def load(text: bytes | str) -> object:
     try:
         value: object = orjson.loads(text)
     except orjson.JSONDecodeError:
-        try:
-            value = json.loads(text, parse_constant=_refuse_constant)
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
+        value = _load_odd(text)
+    if len(text) > MAX_DEPTH:
+        limit_depth(value, text)
     return value
 
 
+def _load_odd(text: bytes | str) -> object:
+    """Return the value of a text that the strict reader refuses: half pairs are no error here."""
+    words = text.decode() if isinstance(text, bytes) else text
+    try:
+        value: object = json.loads(words, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise TooDeepError from None
+    return value
+
+
+def limit_depth(value: object, source: bytes | str, start: int = 0, end: int = maxsize) -> None:
+    """Do nothing for a value that is nested no deeper than ``MAX_DEPTH``.
+
+    It was read from ``source``, from ``start`` to ``end``; only one with that many brackets is
+    looked at closely.
+
+    Raises:
+        TooDeepError: it is nested deeper.
+    """
+    if not isinstance(value, dict | list):
+        return
+    if isinstance(source, bytes):
+        brackets = source.count(b"{", start, end) + source.count(b"[", start, end)
+    else:
+        brackets = source.count("{", start, end) + source.count("[", start, end)
+    if brackets > MAX_DEPTH and _depth_over(value, MAX_DEPTH):
+        raise TooDeepError
+
+
+def _depth_over(value: object, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit + 1):
+        below: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                below.extend(each.values())
+            elif isinstance(each, list):
+                below.extend(each)
+        level = [each for each in below if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
 def dump(value: object) -> bytes:
-    """Return compact JSON; what is no Unicode in a string is written as U+FFFD."""
+    """Return compact JSON of any value that was read, integers with all their digits.
+
+    What is no Unicode in a string is written as U+FFFD.
+    """
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
@@ -55,6 +117,8 @@ def _well_formed(value: object) -> object:
         return {join_surrogates(str(key)): _well_formed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_well_formed(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and value not in _INT64:
+        return orjson.Fragment(str(value).encode())
     return value
 
 
@@ -71,6 +135,12 @@ def rows(value: object) -> list[object]:
 def text(value: object) -> str:
     """Return ``value`` when it is a string, else the empty one."""
     return value if isinstance(value, str) else ""
+
+
+def count(value: object) -> int | None:
+    """Return ``value`` when it is a whole number from 0 to ``MAX_COUNT``, else None."""
+    number = whole(value)
+    return number if number is not None and 0 <= number <= MAX_COUNT else None
 
 
 def whole(value: object) -> int | None:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from services.domain.wire.model import WireError
+from services.domain.wire.reading import MAX_DEPTH, TooDeepError, limit_depth
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -161,15 +163,14 @@ def scan(body: bytes, plan: Plan) -> Document:
         root = _open_object(text, Node(text, start), plan)
         if _skip_blanks(text, root.end) != len(text):
             raise WireError("", "body goes on after its JSON object")
-    except RecursionError:
+    except (RecursionError, TooDeepError):
         raise WireError("", "body is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise WireError("", f"body is not JSON at character {error.pos}: {error.msg}") from None
     except ValueError as error:
         raise WireError("", f"body is not JSON: {error}") from None
-    keys = [child.key for child in root.items]
-    twice = tuple(sorted({key for key in keys if keys.count(key) > 1})) if _has_twins(root) else ()
-    return Document(text, root, twice)
+    times = Counter(child.key for child in root.items)
+    return Document(text, root, tuple(sorted(key for key, count in times.items() if count > 1)))
 
 
 def _refuse_constant(name: str) -> object:
@@ -182,10 +183,6 @@ _decode = _DECODER.raw_decode
 
 def _edit_order(edit: Edit) -> tuple[int, int]:
     return edit.start, edit.end
-
-
-def _has_twins(root: Node) -> bool:
-    return len(root.members) != len(root.items)
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -244,6 +241,8 @@ def _open_object(text: str, node: Node, plan: Plan) -> Node:
             opened = plan.get(key) if plan else None
             if opened is None:
                 child.value, child.end = _decode(text, start)
+                if child.end - start > MAX_DEPTH:
+                    limit_depth(child.value, text, start, child.end)
             else:
                 _open(text, child, opened)
             children.append(child)
@@ -277,6 +276,8 @@ def _open_array(text: str, node: Node, plan: Plan | None) -> Node:
             child = Node(text, at)
             if plan is None:
                 child.value, child.end = _decode(text, at)
+                if child.end - at > MAX_DEPTH:
+                    limit_depth(child.value, text, at, child.end)
             else:
                 _open(text, child, plan)
             children.append(child)

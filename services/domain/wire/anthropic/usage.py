@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import mapping, whole
+from services.domain.wire.reading import count, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ class UsageCount:
         self._cache_read = _last(counts, "cache_read_input_tokens", self._cache_read)
         self._cache_write = _last(counts, "cache_creation_input_tokens", self._cache_write)
         self._cache_write_1h = _last(split, "ephemeral_1h_input_tokens", self._cache_write_1h)
-        calls = [count for value in server.values() if (count := whole(value)) and count > 0]
+        calls = [told for value in server.values() if (told := count(value))]
         self._server = sum(calls) if calls else self._server
         if self._input is None and self._output is None:
             return None
@@ -49,8 +49,8 @@ class UsageCount:
 
 
 def _last(counts: Mapping[str, object], key: str, before: int | None) -> int | None:
-    count = whole(counts.get(key))
-    return before if count is None or count < 0 else count
+    told = count(counts.get(key))
+    return before if told is None else told
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import mapping, whole
+from services.domain.wire.reading import count, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +51,8 @@ class UsageCount:
 
 
 def _last(counts: Mapping[str, object], key: str, before: int | None) -> int | None:
-    count = whole(counts.get(key))
-    return before if count is None or count < 0 else count
+    told = count(counts.get(key))
+    return before if told is None else told
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

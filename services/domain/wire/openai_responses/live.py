@@ -26,12 +26,13 @@ Kind = Literal["text", "refusal", "thinking"]
 class Passage:
     """Words of one block as far as they came; ``key`` names their part of the item."""
 
-    __slots__ = ("_held", "_told", "is_open", "key", "kind", "waiting")
+    __slots__ = ("_held", "_told", "is_open", "is_over", "key", "kind", "waiting")
 
     def __init__(self, kind: Kind, key: int) -> None:
         self.kind = kind
         self.key = key
         self.is_open = False
+        self.is_over = False
         self.waiting = ""
         self._held = ""
         self._told: list[str] = []
@@ -151,18 +152,12 @@ class LiveItem:
         if self.kind == "reasoning":
             return self._tell_thought(block)
         events: list[Event] = []
-        for at, passage in enumerate(self._passages):
-            is_ended = self.is_done or at + 1 < len(self._passages)
-            if is_ended:
-                passage.end()
-            if passage.waiting and not passage.is_open:
-                passage.is_open = True
-                events.append(BlockOpen(block, passage.kind))
-            events += _waiting(passage, block)
-            if is_ended and passage.is_open:
-                events.append(BlockClose(block))
-                block += 1
-                passage.is_open = False
+        for passage in self._passages:
+            if not passage.is_over:
+                is_ended = self.is_done or passage is not self._passages[-1]
+                block = _tell_passage(passage, block, events, is_ended=is_ended)
+        for passage in self._passages if self.is_done else ():
+            block = _tell_passage(passage, block, events, is_ended=True)
         return events, block
 
     def _tell_thought(self, block: int) -> tuple[list[Event], int]:
@@ -187,6 +182,25 @@ class LiveItem:
         if state is not None:
             events.append(BlockState(block, state))
         return [*events, BlockClose(block)], block + 1
+
+
+def _tell_passage(passage: Passage, block: int, events: list[Event], *, is_ended: bool) -> int:
+    """Add what a passage has to say as the block ``block``, and return the next block.
+
+    What comes for a passage after its end is a block of its own, once the item is done.
+    """
+    if is_ended:
+        passage.is_over = True
+        passage.end()
+    if passage.waiting and not passage.is_open:
+        passage.is_open = True
+        events.append(BlockOpen(block, passage.kind))
+    events += _waiting(passage, block)
+    if is_ended and passage.is_open:
+        events.append(BlockClose(block))
+        passage.is_open = False
+        return block + 1
+    return block
 
 
 def _waiting(passage: Passage, block: int) -> list[Event]:

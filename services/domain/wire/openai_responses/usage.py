@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import mapping, whole
+from services.domain.wire.reading import count, mapping
 
 
 def usage_of(raw: object) -> Usage | None:
     """Return the usage that a ``usage`` member tells; None when it tells nothing."""
     counts = mapping(raw)
-    told, said = _count(counts.get("input_tokens")), _count(counts.get("output_tokens"))
+    told, said = count(counts.get("input_tokens")), count(counts.get("output_tokens"))
     if told is None and said is None:
         return None
     inner = mapping(counts.get("input_tokens_details"))
-    read, written = _count(inner.get("cached_tokens")), _count(inner.get("cache_write_tokens"))
+    read, written = count(inner.get("cached_tokens")), count(inner.get("cache_write_tokens"))
     outer = mapping(counts.get("output_tokens_details"))
     return Usage(
         fresh_input=max(0, (told or 0) - (read or 0) - (written or 0)),
         cache_read=read,
         cache_write=written,
         output=said or 0,
-        reasoning=_count(outer.get("reasoning_tokens")) or 0,
+        reasoning=count(outer.get("reasoning_tokens")) or 0,
     )
-
-
-def _count(value: object) -> int | None:
-    count = whole(value)
-    return None if count is None or count < 0 else count
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

@@ -1,0 +1,189 @@
+"""What fuzzing found, each as the smallest input of its kind."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from services.domain.catalog import ModelFacts
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, Target, Text, WireError
+from services.domain.wire.reading import MAX_COUNT, MAX_DEPTH, count, dump, load
+from services.domain.wire.scanner import scan
+from tests.unit.domain.wire import openai_responses_cases as responses
+
+A, O = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT  # noqa: E741 - the names of the matrix
+R, G = WireFamily.OPENAI_RESPONSES, WireFamily.GEMINI
+ASK = {"role": "user", "content": "hi"}
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.spec("XLT-32")
+def test_nesting_has_a_limit_that_does_not_hang_on_the_machine() -> None:
+    assert load(nested(MAX_DEPTH)) is not None
+    assert scan(b'{"a":' + nested(MAX_DEPTH).encode() + b"}", {}).member("a") is not None
+    for depth in (MAX_DEPTH + 2, 900, 100_000):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            load(nested(depth))
+        with pytest.raises(WireError, match="body is nested too deeply"):
+            scan(b'{"a":' + nested(depth).encode() + b"}", {})
+        with pytest.raises(WireError, match="body is nested too deeply"):
+            scan(b'{"a":[' + nested(depth).encode() + b"]}", {"a": {}})
+
+
+@pytest.mark.spec("XLT-32")
+def test_many_brackets_are_not_deep() -> None:
+    assert load("[" + "[],{}," * 500 + "0]") is not None
+    assert load('"' + "[" * 5000 + '"') == "[" * 5000
+
+
+@pytest.mark.spec("XLT-33")
+def test_written_integers_keep_all_their_digits() -> None:
+    value = {"a": [2**70, -(2**64), True], "b": "\ud800"}
+    written = f'{{"a":[{2**70},{-(2**64)},true],"b":"\ufffd"}}'
+    assert dump(value) == written.encode()
+
+
+@pytest.mark.spec("XLT-33", "XLT-68")
+@pytest.mark.parametrize("family", [O, R])
+def test_arguments_that_came_as_an_object_keep_their_numbers(family: WireFamily) -> None:
+    function = {"name": "f", "arguments": {"n": 2**70}}
+    call = {"type": "function_call", "call_id": "c", **function}
+    told = {
+        O: {"messages": [ASK, {"role": "assistant", "tool_calls": [{"function": function}]}]},
+        R: {"input": [ASK, call]},
+    }
+    body = json.dumps({"model": "m", **told[family]}).encode()
+    request = codec_for(family).decode_request(body)
+    target = Target(A, "acme", "m", "up", ModelFacts())
+    assert str(2**70).encode() in codec_for(A).encode_request(request, target).body
+
+
+@pytest.mark.spec("XLT-187")
+@pytest.mark.parametrize("told", [2**53, 1e300, 10**400, -1, 1.5, True, "7", None])
+def test_a_count_that_none_can_mean_says_nothing(told: object) -> None:
+    assert count(told) is None
+    assert count(MAX_COUNT) == MAX_COUNT
+
+
+@pytest.mark.spec("XLT-115")
+def test_text_in_another_encoding_is_no_json() -> None:
+    body = '{"error":"x"}'.encode("utf-16")
+    with pytest.raises(ValueError, match=r"decode|JSON|character"):
+        load(body)
+
+
+@pytest.mark.spec("XLT-25")
+def test_many_keys_that_come_twice_are_found_at_once() -> None:
+    body = "{" + ",".join(f'"k{at % 30_000}":0' for at in range(60_000)) + "}"
+    started = time.process_time()
+    assert len(scan(body.encode(), {}).duplicates) == 30_000
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.spec("XLT-124")
+def test_words_that_come_late_for_a_part_are_a_block_of_their_own() -> None:
+    place = {"output_index": 0, "item_id": "msg_1"}
+    message = {"type": "message", "id": "msg_1", "role": "assistant"}
+    whole = {
+        **message,
+        "content": [
+            {"type": "output_text", "text": "One two"},
+            {"type": "refusal", "refusal": "no"},
+        ],
+    }
+    events = responses.decoded(
+        responses.CREATED,
+        responses.event("output_item.added", output_index=0, item={**message, "content": []}),
+        responses.event("output_text.delta", **place, content_index=0, delta="One "),
+        responses.event("refusal.delta", **place, content_index=1, delta="no"),
+        responses.event("output_item.done", output_index=0, item=whole),
+        responses.terminal(whole),
+    )
+    blocks = [e for e in events if isinstance(e, BlockOpen | BlockDelta | BlockClose)]
+    assert blocks == [
+        BlockOpen(0, "text"),
+        BlockDelta(0, "One "),
+        BlockClose(0),
+        BlockOpen(1, "refusal"),
+        BlockDelta(1, "no"),
+        BlockClose(1),
+        BlockOpen(2, "text"),
+        BlockDelta(2, "two"),
+        BlockClose(2),
+    ]
+
+
+def text_request(family: WireFamily, told: str) -> bytes:
+    """Return a request whose one user text is the JSON string ``told``."""
+    contents = {
+        A: f'"max_tokens":9,"messages":[{{"role":"user","content":{told}}}]',
+        O: f'"messages":[{{"role":"user","content":{told}}}]',
+        R: f'"input":{told}',
+        G: f'"contents":[{{"role":"user","parts":[{{"text":{told}}}]}}]',
+    }
+    return f'{{"model":"m",{contents[family]}}}'.encode()
+
+
+@pytest.mark.spec("XLT-33")
+@pytest.mark.parametrize("target_family", WireFamily)
+@pytest.mark.parametrize("family", WireFamily)
+def test_half_a_surrogate_pair_is_carried_and_written_as_a_replacement(
+    family: WireFamily, target_family: WireFamily
+) -> None:
+    body = text_request(family, r'"a\ud83d b"')
+    request = codec_for(family).decode_request(body)
+    assert [b.text for b in request.turns[0].blocks if isinstance(b, Text)] == ["a\ud83d b"]
+    target = Target(target_family, "acme", "m", "m", ModelFacts())
+    codec = codec_for(target_family)
+    if family is target_family:
+        assert r"\ud83d" in codec.splice_request(body, request, target).body.decode()
+    else:
+        assert "a\ufffd b" in codec.encode_request(request, target).body.decode()
+
+
+@pytest.mark.spec("XLT-25")
+@pytest.mark.parametrize(
+    ("family", "key"), [(A, "messages"), (O, "messages"), (R, "input"), (G, "contents")]
+)
+def test_a_conversation_that_comes_twice_is_refused(family: WireFamily, key: str) -> None:
+    body = text_request(family, '"x"')[:-1] + f',"{key}":[]}}'.encode()
+    with pytest.raises(WireError) as caught:
+        codec_for(family).decode_request(body)
+    assert caught.value.path == key
+
+
+def call_request(family: WireFamily, arguments: str) -> bytes:
+    """Return a request whose history holds one call with ``arguments``, in JSON."""
+    quoted = json.dumps(arguments)
+    calls = {
+        A: '"max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant",'
+        f'"content":[{{"type":"tool_use","id":"c","name":"f","input":{arguments}}}]}}]',
+        O: '"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":'
+        f'[{{"id":"c","function":{{"name":"f","arguments":{quoted}}}}}]}}]',
+        R: '"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c",'
+        f'"name":"f","arguments":{quoted}}}]',
+        G: '"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":'
+        f'[{{"functionCall":{{"name":"f","args":{arguments}}}}}]}}]',
+    }
+    return f'{{"model":"m",{calls[family]}}}'.encode()
+
+
+@pytest.mark.spec("XLT-33", "XLT-68")
+@pytest.mark.parametrize("target_family", WireFamily)
+@pytest.mark.parametrize("family", WireFamily)
+def test_arguments_cross_every_dialect_with_digits_and_repeated_keys(
+    family: WireFamily, target_family: WireFamily
+) -> None:
+    """A fast reader makes floats of such integers and drops a key that comes twice."""
+    arguments = '{"n":1180591620717411303424,"k":1.0,"k":2e400}'
+    request = codec_for(family).decode_request(call_request(family, arguments))
+    target = Target(target_family, "acme", "m", "m", ModelFacts())
+    sent = codec_for(target_family).encode_request(request, target).body.decode()
+    assert arguments in sent.replace('\\"', '"')
