@@ -17,6 +17,8 @@ from gateway.model.decision import DecisionPath
 from gateway.model.explained import AssumedPin
 from gateway.sessions.model import CacheState
 from services.domain.errors import InvalidRequestError
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import Address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from gateway.model import Decision
     from gateway.model.decision import Candidate, Score
     from gateway.model.explained import Explained
-    from services.domain.vocab import WireFamily
 
 MOST_HEADERS = 64
 PATHS: Mapping[DecisionPath, router_pb2.DecisionPath] = {
@@ -58,6 +59,13 @@ def surface_of(request: router_pb2.RouteRequest) -> WireFamily:
     if family is None:
         raise InvalidRequestError.of("surface", "name the dialect of the body")
     return family
+
+
+def address_of(request: router_pb2.RouteRequest) -> Address | None:
+    """Return what the path of the request would say; None: the dialect says all in the body."""
+    if FAMILY_OF.get(request.surface) is not WireFamily.GEMINI:
+        return None
+    return Address(request.path_model)
 
 
 def headers_of(request: router_pb2.RouteRequest) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """``POST /v1/route``: what would serve a body now, and why. Nothing is sent or remembered.
 
-The body is that of ``/v1/messages`` or of ``/v1/chat/completions``; ``?surface=`` names which
-where it does not show. ``?pin=MODEL@PROVIDER`` assumes a session that is pinned.
+The body is that of any routed surface; ``?surface=`` names which where it does not show.
+``?model=`` names the model that stands in the path of a Gemini request. ``?pin=MODEL@PROVIDER``
+assumes a session that is pinned.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gateway.requests import Arrival, new_action_id
 from gateway.routes.envelope import document, refusal
 from services.domain.errors import InvalidRequestError, RouterError
 from services.domain.vocab import WireFamily
-from services.domain.wire.model import WireError
+from services.domain.wire.model import Address, WireError
 from services.runtime.host import VERSION
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from gateway.routes.table import Routes
 
 PATH = "/v1/route"
-_SURFACES = {family.value: family for family in (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT)}
+_SURFACES = {family.value: family for family in WireFamily}
+_OWN_MEMBERS = (("contents", WireFamily.GEMINI), ("input", WireFamily.OPENAI_RESPONSES))
 _CHAT_MARKS = frozenset(
     {"max_completion_tokens", "stream_options", "response_format", "reasoning_effort", "n", "stop"}
 )
@@ -62,7 +64,11 @@ class Route:
             surface = _asked_surface(request.query) or surface_of(body)
             pin = _pin_of(request.query)
             presented = tokens_of(request.headers, "", surface).presented
-            arrival = Arrival(action_id, surface, key, request.headers, body, started_s, presented)
+            is_addressed = surface is WireFamily.GEMINI
+            address = Address(request.query.get("model", "")) if is_addressed else None
+            arrival = Arrival(
+                action_id, surface, key, request.headers, body, started_s, presented, address
+            )
             explained = await self._explainer.explain(self._intake.decoded(arrival), pin)
         except RouterError as error:
             return refusal(surface, action_id, error_of(error, action_id))
@@ -77,7 +83,12 @@ def surface_of(body: bytes) -> WireFamily:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
         return WireFamily.ANTHROPIC
-    if not isinstance(found, dict) or "system" in found:
+    if not isinstance(found, dict):
+        return WireFamily.ANTHROPIC
+    for member, family in _OWN_MEMBERS:
+        if member in found and "messages" not in found:
+            return family
+    if "system" in found:
         return WireFamily.ANTHROPIC
     messages = found.get("messages")
     roles = {

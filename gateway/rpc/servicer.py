@@ -79,6 +79,7 @@ class RouterServicer(rpc.RouterServiceServicer):
             headers=codec.headers_of(request),
             body=request.body,
             started_monotonic_s=parts.intake.clock.monotonic_s(),
+            address=codec.address_of(request),
         )
         pin = codec.pin_of(request)
         explained = await parts.explainer.explain(

@@ -30,8 +30,13 @@ def route(
         str, typer.Option(envvar=KEY_VARIABLE, show_default=False, help="A router key.")
     ] = "",
     surface: Annotated[
-        str, typer.Option(help="`anthropic` or `openai_chat`; empty: as the body looks.")
+        str,
+        typer.Option(
+            help="`anthropic`, `openai_chat`, `openai_responses` or `gemini`; empty: as the body"
+            " looks."
+        ),
     ] = "",
+    model: Annotated[str, typer.Option(help="Model that the path of a Gemini request names.")] = "",
     pin: Annotated[
         str, typer.Option(help="MODEL@PROVIDER that the session is pinned to; empty: none.")
     ] = "",
@@ -39,17 +44,18 @@ def route(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Explain one decision: what would serve a request now, and why. Nothing is sent upstream."""
-    found = asyncio.run(_asked(_read(file), server, checked_key(key), surface, pin))
+    words = {"surface": surface, "model": model, "pin": pin}
+    found = asyncio.run(_asked(_read(file), server, checked_key(key), words))
     if json:
         output.as_json_text(dict(found))
     else:
         show(found)
 
 
-async def _asked(body: bytes, server: str, key: str, surface: str, pin: str) -> Document:
+async def _asked(body: bytes, server: str, key: str, words: Mapping[str, str]) -> Document:
     from services.cli.asking import asking
 
-    query = urlencode({name: v for name, v in {"surface": surface, "pin": pin}.items() if v})
+    query = urlencode({name: value for name, value in words.items() if value})
     async with asking(server, key) as asker:
         answered = await asker.post(f"/v1/route{'?' if query else ''}{query}", body)
     return answered.document

@@ -216,6 +216,23 @@ async def test_a_chat_body_is_read_as_chat(running: Explaining, query: str) -> N
     assert found["requested_model"] == BIG
 
 
+@pytest.mark.parametrize(
+    ("body", "query"),
+    [
+        ({"model": BIG, "input": "hello"}, ""),
+        ({"model": BIG, "input": "hello"}, "?surface=openai_responses"),
+        ({"contents": [{"parts": [{"text": "hello"}]}]}, f"?model={BIG}"),
+        ({"contents": [{"parts": [{"text": "hello"}]}]}, f"?surface=gemini&model=models/{BIG}"),
+    ],
+)
+async def test_bodies_of_every_dialect_are_explained(
+    running: Explaining, body: dict[str, object], query: str
+) -> None:
+    found = await running.explain(body, query)
+    assert found["requested_model"] == BIG
+    running.assert_nothing_happened()
+
+
 async def test_the_kind_of_action_is_that_of_live_traffic(running: Explaining) -> None:
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "42"}
     use = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}

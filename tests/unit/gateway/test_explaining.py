@@ -26,6 +26,7 @@ from gateway.sessions.usage import last_use_of
 from gateway.settings import GatewaySettings
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
+from services.domain.wire.model import Address as RequestAddress
 
 NOW = 1_000_000.0
 ADDRESS = Address(b"k" * 16, "default", InstallationId("inst"))
@@ -74,6 +75,9 @@ def test_a_pin_on_which_nothing_completed_has_no_use() -> None:
         ({"max_tokens": 1, "messages": [{"role": "system"}]}, WireFamily.OPENAI_CHAT),
         ({"max_tokens": 1, "stream_options": {}, "messages": []}, WireFamily.OPENAI_CHAT),
         ([], WireFamily.ANTHROPIC),
+        ({"model": "m", "input": "x"}, WireFamily.OPENAI_RESPONSES),
+        ({"contents": [], "systemInstruction": "s"}, WireFamily.GEMINI),
+        ({"contents": 1, "max_tokens": 1, "messages": []}, WireFamily.ANTHROPIC),
     ],
 )
 def test_a_dialect_shows_in_the_shape_of_a_body(body: object, expected: WireFamily) -> None:
@@ -82,7 +86,7 @@ def test_a_dialect_shows_in_the_shape_of_a_body(body: object, expected: WireFami
 
 @given(st.binary(max_size=60))
 def test_any_bytes_have_a_dialect(body: bytes) -> None:
-    assert surface_of(body) in (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT)
+    assert surface_of(body) in WireFamily
 
 
 def _pin(**changes: object) -> planner_pb2.Pin:
@@ -140,8 +144,11 @@ def test_headers_are_bounded() -> None:
 def test_a_dialect_must_be_said() -> None:
     with pytest.raises(InvalidRequestError):
         codec.surface_of(router_pb2.RouteRequest())
-    chat = router_pb2.RouteRequest(surface=action_pb2.WIRE_FAMILY_OPENAI_CHAT)
+    chat = router_pb2.RouteRequest(surface=action_pb2.WIRE_FAMILY_OPENAI_CHAT, path_model="m")
     assert codec.surface_of(chat) is WireFamily.OPENAI_CHAT
+    assert codec.address_of(chat) is None
+    gemini = router_pb2.RouteRequest(surface=action_pb2.WIRE_FAMILY_GEMINI, path_model="m")
+    assert codec.address_of(gemini) == RequestAddress("m")
 
 
 @pytest.mark.parametrize(
