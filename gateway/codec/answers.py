@@ -110,7 +110,7 @@ def grant_of(message: credentials_pb2.SelectCredentialResponse) -> Grant:
     """Return a grant, to be passed on as it came."""
     return Grant(
         binding_index=message.binding_index,
-        fingerprint=message.grant.attribution.fingerprint,
+        attribution=attribution_of(message.grant.attribution),
         wire=message.grant.SerializeToString(),
     )
 

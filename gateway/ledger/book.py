@@ -12,7 +12,8 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from gateway import metrics
-from gateway.ledger.entries import Noted, Opened, Replay, Settled, line_of
+from gateway.ledger.entries import Opened, Replay, Settled, line_of
+from gateway.ledger.notes import Notes
 from gateway.ledger.settlement import rates_in, rows_of, usage_of
 from gateway.ledger.ticket import Ticket
 from gateway.ledger.writer import Writer
@@ -70,6 +71,8 @@ class Book:
         self._catalog = catalog
         self._clock = clock
         self._writer = Writer(store, journal, clock)
+        self.notes = Notes(self.write)
+        """What was learned of open actions and is not written yet."""
 
     async def start(self) -> None:
         """Open journal and store, and settle what processes that are gone left open.
@@ -84,6 +87,7 @@ class Book:
 
     async def aclose(self) -> None:
         """Store what is left, as far as the store answers, and close."""
+        self.notes.flush()
         await self._writer.aclose()
         self._journal.close()
         await self._store.aclose()
@@ -118,10 +122,10 @@ class Book:
         """
         return await self._store.page(after, limit)
 
-    def write(self, line: bytes) -> Segment | None:
-        """Write a line of an open action; None: it could not be written."""
+    def write(self, lines: bytes) -> Segment | None:
+        """Write lines of open actions; None: they could not be written."""
         try:
-            return self._journal.append(line)
+            return self._journal.append(lines)
         except OSError as error:
             _log.error("ledger_journal_failed", error=error.strerror or str(error))
             return None
@@ -130,6 +134,7 @@ class Book:
         self, opening: Opening, records: Sequence[AttemptRecord], opened_in: Segment
     ) -> Bill | None:
         """Make, write and queue the rows of an action."""
+        self.notes.drop(opening.key)
         rows = rows_of(opening, records, self._catalog, self._clock.now_unix_s())
         segment = self.write(line_of(Settled(opening.key, rows)))
         # Rows whose line is lost keep the segment that opened them: a death would settle it anew.
@@ -156,7 +161,7 @@ class Book:
             estimated_input_tokens=action.input_tokens,
             binding=binding,
             opened_unix_s=self._clock.now_unix_s(),
-            attribution=Attribution(grant.fingerprint if grant is not None else ""),
+            attribution=grant.attribution if grant is not None else Attribution(),
         )
 
     def _recovered(self, claimed: Claimed) -> tuple[LedgerRow, ...]:
@@ -178,7 +183,7 @@ class _Sink:
         self._opened_in = opened_in
 
     def note(self, opening: Opening, record: AttemptRecord) -> None:
-        self._book.write(line_of(Noted(opening.key, record)))
+        self._book.notes.put(opening.key, record)
 
     def settle(self, opening: Opening, records: Sequence[AttemptRecord]) -> Bill | None:
         return self._book.settle(opening, records, self._opened_in)

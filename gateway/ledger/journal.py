@@ -131,7 +131,7 @@ class Journal:
         return segment
 
     def append(self, line: bytes) -> Segment:
-        """Write a line and return where.
+        """Write a line, or several, and return where.
 
         Raises:
             OSError: it cannot be written, or not whole.

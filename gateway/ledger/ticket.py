@@ -28,6 +28,7 @@ class Ticket:
 
     def __init__(self, opening: Opening, sink: Sink, clock: Clock) -> None:
         self._opening = opening
+        self._planned = unknown_attempt(opening)
         self._sink = sink
         self._clock = clock
         self._records: dict[int, AttemptRecord] = {}
@@ -107,12 +108,14 @@ class Ticket:
             self._note(self._with_tap(self._open_record))
 
     def _note(self, record: AttemptRecord) -> None:
+        """Keep a record; what the opening tells anyway need not be written."""
         self._records[record.number] = record
-        self._sink.note(self._opening, record)
+        if record != self._planned:
+            self._sink.note(self._opening, record)
 
     @property
     def _open_record(self) -> AttemptRecord:
-        return self._records.get(self._current) or unknown_attempt(self._opening)
+        return self._records.get(self._current) or self._planned
 
     def _committed(self, head: Head) -> AttemptRecord:
         self._current = head.number or self._current or 1

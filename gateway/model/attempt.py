@@ -42,8 +42,13 @@ class Grant:
     """A grant passed on as it came; ``wire`` is its message, ``binding_index`` what it is for."""
 
     binding_index: int
-    fingerprint: str
+    attribution: Attribution
     wire: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """Which credential it is of, without naming it."""
+        return self.attribution.fingerprint
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from gateway.model import (
     ProviderState,
     Snapshot,
 )
+from gateway.model.record import Attribution
 from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import TurnType, WireFamily
 from services.domain.wire.model import Request
@@ -367,7 +368,7 @@ async def test_an_order_carries_the_plan_and_the_grant_as_it_came(
     dispatch: DispatchClient, dispatcher: Dispatcher
 ) -> None:
     grant = grant_pb2.CredentialGrant(grant_id="g1", credential_id="c")
-    passed = Grant(0, "", grant.SerializeToString())
+    passed = Grant(0, Attribution(), grant.SerializeToString())
     dispatcher.parts = [dispatch_pb2.DispatchResponse(chunk=b"x")]
     answer = dispatch.dispatch(action(), RECORD, PLAN, passed, 5.0)
     assert await answer.read() == b"x"

@@ -21,6 +21,7 @@ from gateway.model import (
     RouterKey,
     Snapshot,
 )
+from gateway.model.record import Attribution
 from services.domain.errors import Reason, RouterError
 
 INSTALLATION = InstallationId("5f0c7a4e-0000-4000-8000-000000000001")
@@ -70,7 +71,7 @@ class FakeCredentials:
             return None
         if self.refusal is not None:
             raise self.refusal
-        return Grant(0, "abcd1234", b"")
+        return Grant(0, Attribution("abcd1234"), b"")
 
 
 @dataclass(frozen=True)

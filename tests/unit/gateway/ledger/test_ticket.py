@@ -141,3 +141,13 @@ def test_progress_is_noted_from_the_second_chunk_on_once_a_second(clock: FakeClo
     assert len(progress) == 5
     assert [note.output_chars for note in progress] == [4, 20, 36, 52, 68]
     assert {note.outcome for note in progress} == {AttemptOutcome.ABORTED}
+
+
+def test_the_start_of_the_planned_attempt_is_not_noted_since_the_opening_tells_it(
+    clock: FakeClock,
+) -> None:
+    account, sink = ticket(clock)
+    account.saw(STARTED)
+    assert sink.notes == []
+    account.saw(AttemptStarted(2, "globex", "m", 1))
+    assert [note.number for note in sink.notes] == [2]
