@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gateway.model import Plan
 from gateway.model.decision import CredentialScope, Decision, DecisionPath
 from gateway.plan import planned_bindings
+from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
     from gateway.model import Action, EligibilityAnswer, EligibilityRecord
@@ -45,6 +46,7 @@ class Ground:
             has_tenant_credentials=has_own,
             first=provider,
             needs=self.action.features.requirements,
+            stored=stored_field(self.action.request),
         )
         planned = {binding.provider for binding in bindings}
         presented = tuple(pair for pair in self.known.presented if pair[1].provider in planned)

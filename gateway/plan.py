@@ -10,7 +10,7 @@ from services.domain.errors import Reason, RouterError
 from services.domain.wire.features import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gateway.model import EligibilityRecord, PresentedIdentity
     from services.domain.catalog import Catalog, Model
@@ -45,11 +45,13 @@ def planned_bindings(
     has_tenant_credentials: bool = False,
     first: str = "",
     needs: Sequence[Requirement] = (),
+    stored: str = "",
 ) -> tuple[BindingRef, ...]:
     """Return the bindings of ``model`` to try, in catalog order; those of ``first`` lead.
 
     Exactly one when a credential of the caller or of the tenant may serve: a hop could pay with
     another key than its owner meant. A brought credential goes to its own provider only.
+    ``stored`` names the member of the request that leans on what a provider stores.
 
     Raises:
         RouterError: nothing may serve the model; says which layer removed it and the fix.
@@ -66,7 +68,7 @@ def planned_bindings(
         if removal_of(record, model.id, binding.provider) is None
     ]
     if not bindings:
-        raise _nothing_serves(model, record, needs)
+        raise _nothing_serves(model, record, needs, stored)
     bindings.sort(key=lambda binding: binding.provider != first)
     brought = {identity.provider for identity in presented}
     own = [binding for binding in bindings if binding.provider in brought]
@@ -78,7 +80,7 @@ def planned_bindings(
 
 
 def _nothing_serves(
-    model: Model, record: EligibilityRecord, needs: Sequence[Requirement]
+    model: Model, record: EligibilityRecord, needs: Sequence[Requirement], stored: str
 ) -> RouterError:
     """Return the error that names why no binding of ``model`` may serve."""
     layers = [removal_of(record, model.id, binding.provider) for binding in model.bindings]
@@ -95,7 +97,7 @@ def _nothing_serves(
             metadata=facts,
         )
     if layer is Layer.REQUIREMENT_INCOMPATIBLE:
-        return _cannot_take(model, needs, facts)
+        return cannot_take(model.id, needs, stored, facts)
     if layer is Layer.GATEWAY_MODE:
         return RouterError(
             Reason.GATEWAY_SERVES_NO_DEPLOYED_MODEL,
@@ -121,15 +123,23 @@ def _nothing_serves(
     )
 
 
-def _cannot_take(model: Model, needs: Sequence[Requirement], facts: dict[str, str]) -> RouterError:
-    if Requirement.MULTI_CANDIDATE in needs:
-        what, field = "give more than one answer (n)", {"field": "n"}
+def cannot_take(
+    subject: str, needs: Sequence[Requirement], stored: str, facts: Mapping[str, str]
+) -> RouterError:
+    """Return the error for a request that ``subject`` has no form for where it may be served."""
+    if stored:
+        what, field = f"know what {stored} refers to: it is stored by another API", stored
+        fix = "send the whole conversation as input, or ask for a model that an OpenAI Responses"
+        fix += " provider serves"
+    elif Requirement.MULTI_CANDIDATE in needs:
+        what, field, fix = "give more than one answer (n)", "n", "ask for another model"
     else:
-        what, field = "take the media or files of this request", {}
+        what, field = "take the media or files of this request", ""
+        fix = "ask for another model"
     return RouterError(
         Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE,
-        f"{model.id} cannot {what} where it may be served: ask for another model",
-        metadata={**facts, **field},
+        f"{subject} cannot {what} where it may be served: {fix}",
+        metadata={**facts, **({"field": field} if field else {})},
     )
 
 

@@ -17,6 +17,7 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for, read_request
 from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
+from services.domain.wire.openai_responses import is_background
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,8 @@ class Intake:
         """
         surface, key, headers = arrival.surface, arrival.key, arrival.headers
         decoded = read_request(codec_for(surface), arrival.body, arrival.address)
+        if is_background(decoded) and not decoded.is_stream:
+            raise WireError("background", "no answer is kept here to be fetched: ask for a stream")
         features = features_of(decoded, len(arrival.body))
         client = client_of(headers, surface)
         keys = session_keys_of(decoded, headers, client, key.id)

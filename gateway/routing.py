@@ -18,6 +18,7 @@ from gateway.sessions.model import CacheState, Choice
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import is_model_switched
 from services.domain.errors import PeerError, Reason, RouterError
+from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
@@ -139,7 +140,8 @@ class Routing:
             unjudged = self._unjudged(case, refusal)
             if unjudged is not None:
                 return unjudged
-            raise refusal_of(refusal, record, self._catalog) from None
+            needs, stored = action.features.requirements, stored_field(action.request)
+            raise refusal_of(refusal, record, self._catalog, needs=needs, stored=stored) from None
         fresh = pinned.fresh_pick(
             score, pinned.unwanted_models(case.session, case.moment.now_unix_s)
         )

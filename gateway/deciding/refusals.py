@@ -6,22 +6,34 @@ from typing import TYPE_CHECKING
 
 from gateway.eligibility import model_removal_of
 from gateway.model import Layer
+from gateway.plan import cannot_take
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gateway.model import EligibilityRecord
     from services.domain.catalog import Catalog
+    from services.domain.wire.features import Requirement
 
 NOTHING_ROUTABLE = frozenset({Reason.NO_ELIGIBLE_PROVIDER, Reason.NO_ROUTABLE_MODELS})
 """Reasons by which the scorer says that no candidate is left."""
 
 
-def refusal_of(refusal: RouterError, record: EligibilityRecord, catalog: Catalog) -> RouterError:
+def refusal_of(
+    refusal: RouterError,
+    record: EligibilityRecord,
+    catalog: Catalog,
+    *,
+    needs: Sequence[Requirement] = (),
+    stored: str = "",
+) -> RouterError:
     """Return the error to answer with where the scorer found nothing.
 
     A conversation that fits no model that is otherwise there is too large; with no provider at all
-    the fix is a credential.
+    the fix is a credential. ``needs`` and ``stored`` say what the request has that not every model
+    takes.
     """
     if refusal.reason not in NOTHING_ROUTABLE:
         return refusal
@@ -36,6 +48,9 @@ def refusal_of(refusal: RouterError, record: EligibilityRecord, catalog: Catalog
             "the conversation fits into no model that may serve: shorten it",
             metadata={"layer": Layer.CONTEXT_WINDOW.value},
         )
+    if Layer.REQUIREMENT_INCOMPATIBLE in layers:
+        facts = {"layer": Layer.REQUIREMENT_INCOMPATIBLE.value}
+        return cannot_take("every model", needs, stored, facts)
     if layers <= {Layer.NO_CREDENTIAL}:
         return RouterError(
             Reason.NO_ELIGIBLE_PROVIDER,

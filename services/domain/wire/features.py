@@ -17,8 +17,8 @@ from services.domain.wire.model import (
     ToolResult,
     ToolUse,
 )
-from services.domain.wire.openai_responses.request import has_stored_state
-from services.domain.wire.reading import load, mapping
+from services.domain.wire.openai_responses.request import stored_field
+from services.domain.wire.reading import count, load, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -196,7 +196,7 @@ def features_of(request: Request, body_bytes: int) -> Features:
         overflow_tokens=without_images // 4 + image_tokens,
         full_tokens=without_images // 6 + image_tokens,
         signature_tokens=tally.signature_bytes // 4 if is_signed_surface else 0,
-        max_output_tokens=request.limits.max_output_tokens or 0,
+        max_output_tokens=count(request.limits.max_output_tokens) or 0,
         last_kind=last_kind_of(request),
         tool_count=len(request.tools),
         image_count=tally.images,
@@ -231,7 +231,7 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
 
 
 def _needs(request: Request) -> set[Requirement]:
-    is_stored = has_stored_state(request)
+    is_stored = bool(stored_field(request))
     needs = {
         Requirement.SERVER_TOOLS: any(tool.kind == "server" for tool in request.tools),
         Requirement.STRUCTURED_OUTPUT: request.output.kind == "json_schema",

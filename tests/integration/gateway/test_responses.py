@@ -148,6 +148,17 @@ async def test_refusals_have_the_dialects_envelope(stack: Stack) -> None:
         assert got.headers["allow"] == "POST"
 
 
+@pytest.mark.spec("XLT-78")
+async def test_an_answer_to_fetch_later_is_refused_and_one_to_watch_is_not(stack: Stack) -> None:
+    asked = {**ASKED, "background": True}
+    async with stack.session.post("/v1/responses", json=asked) as got:
+        assert got.status == 400
+        assert (await got.json())["error"]["param"] == "background"
+    stack.dispatch.steps = [STARTED, head(RESPONSES), SPOKEN, DONE, tail()]
+    async with stack.session.post("/v1/responses", json={**asked, "stream": True}) as got:
+        assert await got.read() == SPOKEN + DONE
+
+
 @pytest.mark.spec("XLT-148", "XLT-204", "XLT-205")
 @pytest.mark.parametrize(
     "body",

@@ -116,6 +116,22 @@ def test_more_answers_than_any_target_gives_are_a_400_that_names_n() -> None:
     assert caught.value.metadata["field"] == "n"
 
 
+@pytest.mark.spec("XLT-78")
+def test_state_that_another_api_stores_is_a_400_that_names_its_member() -> None:
+    needs = (Requirement.NATIVE_ONLY, Requirement.VENDOR_FILE)
+    asked = question(
+        "p1", features=features(requirements=needs), family=WireFamily.OPENAI_RESPONSES
+    )
+    record = freeze(asked, policy(families={"p1": WireFamily.OPENAI_CHAT}), CATALOG)
+    with pytest.raises(RouterError) as caught:
+        planned_bindings(LARGE, record, needs=needs, stored="previous_response_id")
+    assert caught.value.reason is Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE
+    assert caught.value.metadata["field"] == "previous_response_id"
+    assert "previous_response_id" in caught.value.message
+    own = freeze(asked, policy(families={"p1": WireFamily.OPENAI_RESPONSES}), CATALOG)
+    assert planned_bindings(LARGE, own, needs=needs, stored="previous_response_id")
+
+
 def test_media_that_no_binding_takes_is_a_400_of_its_own() -> None:
     models = catalog(row("blind", "p1", image_input=False))
     asked = question("p1", features=features(requirements=(Requirement.IMAGES,)))

@@ -15,13 +15,17 @@ from services.domain.wire.openai_responses.error import (
     is_event,
 )
 from services.domain.wire.openai_responses.observe import ResponsesStreamObserver
-from services.domain.wire.openai_responses.request import decode_request
+from services.domain.wire.openai_responses.request import (
+    decode_request,
+    is_background,
+    stored_field,
+)
 from services.domain.wire.openai_responses.response import decode_response, encode_response
 from services.domain.wire.openai_responses.splice import splice_request
 from services.domain.wire.openai_responses.stream import ResponsesStreamDecoder
 from services.domain.wire.openai_responses.writer import ResponsesStreamEncoder
 
-__all__ = ["CODEC", "is_event"]
+__all__ = ["CODEC", "is_background", "is_event", "stored_field"]
 
 CODEC = FamilyCodec(
     WireFamily.OPENAI_RESPONSES,

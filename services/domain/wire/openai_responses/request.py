@@ -52,6 +52,8 @@ _KEPT_AS_WRITTEN = frozenset(["input", "instructions", "reasoning", "text", "too
 
 STORED_MEMBERS = ("previous_response_id", "conversation", "prompt")
 """Members that name state which only the provider has that issued it."""
+BACKGROUND = "background"
+"""Member that asks for an answer which is kept by the provider and fetched later."""
 
 
 def decode_request(body: bytes) -> Request:
@@ -93,14 +95,27 @@ def decode_request(body: bytes) -> Request:
     )
 
 
-def has_stored_state(request: Request) -> bool:
-    """Return whether a part of the conversation is known only to the provider that stores it."""
+def stored_field(request: Request) -> str:
+    """Return the member that leans on what only a provider stores; empty: none does.
+
+    A part of the conversation may be known to its provider alone, and an answer that is made in the
+    background is kept there.
+    """
     if request.family is not FAMILY:
-        return False
-    if any(key in STORED_MEMBERS and raw != b"null" for key, raw in request.extras):
-        return True
-    blocks = (block for turn in request.turns for block in turn.blocks)
-    return any(isinstance(block, Opaque) and block.kind == "item_reference" for block in blocks)
+        return ""
+    for key, raw in request.extras:
+        if key in STORED_MEMBERS and raw != b"null":
+            return key
+    for turn in request.turns:
+        for block in turn.blocks:
+            if isinstance(block, Opaque) and block.kind == "item_reference":
+                return f"input[{turn.origin_index}]"
+    return BACKGROUND if is_background(request) else ""
+
+
+def is_background(request: Request) -> bool:
+    """Return whether the answer is to be made while the client does not wait for it."""
+    return request.family is FAMILY and (BACKGROUND, b"true") in request.extras
 
 
 def _instructions(document: Document) -> tuple[SystemBlock, ...]:

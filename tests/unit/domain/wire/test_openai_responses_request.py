@@ -24,7 +24,7 @@ from services.domain.wire.model import (
     ToolUse,
     WireError,
 )
-from services.domain.wire.openai_responses import CODEC
+from services.domain.wire.openai_responses import CODEC, stored_field
 from tests.unit.domain.wire.openai_responses_cases import (
     CUSTOM,
     NAMESPACE,
@@ -230,14 +230,19 @@ def test_state_that_is_stored_elsewhere_may_stand_for_the_input() -> None:
         {"previous_response_id": "resp_1"},
         {"conversation": {"id": "conv_1"}},
         {"input": [said("user", "hi"), {"type": "item_reference", "id": "msg_1"}]},
+        {"background": True},
     ],
 )
 def test_stored_state_keeps_a_request_in_its_dialect(members: dict[str, object]) -> None:
-    needs = features_of(request(**members), 100).requirements
+    asked = request(**members)
+    needs = features_of(asked, 100).requirements
+    assert stored_field(asked) in (next(iter(members)), "input[0]", "input[1]")
     assert {Requirement.VENDOR_FILE, Requirement.NATIVE_ONLY} <= set(needs)
     for family in WireFamily:
         assert bool(untranslatable(needs, R, family)) is (family is not R)
-    plain = features_of(request(previous_response_id=None), 100).requirements
+    unsaid = request(previous_response_id=None, background=False)
+    assert stored_field(unsaid) == ""
+    plain = features_of(unsaid, 100).requirements
     assert not untranslatable(plain, R, WireFamily.ANTHROPIC)
 
 

@@ -13,10 +13,11 @@ from gateway.deciding.summaries import SUMMARY_TOKENS, offer_of, summarizers
 from gateway.eligibility import freeze
 from gateway.settings import RoutingSettings
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import TurnType
+from services.domain.vocab import TurnType, WireFamily
+from services.domain.wire.features import Requirement
 from tests.fakes.deciding import binding_of
 from tests.unit.gateway.deciding.made import CATALOG, action, moment, record
-from tests.unit.gateway.facts import features, policy, question
+from tests.unit.gateway.facts import catalog, features, policy, question, row
 
 PINNING = frozenset({TurnType.MAIN_LOOP, TurnType.TOOL_RESULT})
 
@@ -139,5 +140,11 @@ def test_the_scorers_refusal_is_told_with_its_cause() -> None:
     assert "[providers.NAME]" in nobody.message
     large = freeze(question("acme", "p1", features=features(10**6)), policy(), CATALOG)
     assert refusal_of(said, large, CATALOG).reason is Reason.CONTEXT_WINDOW_EXCEEDED
+    needs = (Requirement.VENDOR_FILE,)
+    asked = question("p1", features=features(requirements=needs), family=WireFamily.GEMINI)
+    models = catalog(row("m", "p1", tier="low"))
+    foreign = freeze(asked, policy(families={"p1": WireFamily.ANTHROPIC}), models)
+    told = refusal_of(said, foreign, models, stored="conversation")
+    assert told.metadata["field"] == "conversation"
     other = RouterError(Reason.INVALID_ROUTING_KNOBS, "knobs")
     assert refusal_of(other, large, CATALOG) is other
