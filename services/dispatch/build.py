@@ -13,6 +13,8 @@ from services.dispatch.adapters.reports import ReportQueue
 from services.dispatch.adapters.secrets import CredentialsClient
 from services.dispatch.ports import Endpoint
 from services.dispatch.server import Dispatch
+from services.dispatch.server.circuits import Circuits
+from services.dispatch.server.memos import Memos
 from services.dispatch.server.target import Stage
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
@@ -65,6 +67,8 @@ def build(
         clock=clock,
         codec_of=codec_for,
         limits=settings.limits(),
+        memos=Memos(clock),
+        circuits=Circuits(clock),
     )
     jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
     servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))

@@ -23,7 +23,7 @@ from services.domain.wire.errors import mask_keys
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.dispatch.model.outcome import AttemptRecord, Broken, Measured, Part
+    from services.dispatch.model.outcome import AttemptRecord, Broken, Effect, Measured, Part
     from services.dispatch.model.plan import BindingRef
     from services.dispatch.policy.upstream_models import UpstreamModel
 
@@ -73,6 +73,19 @@ def _missed(part: Missed) -> pb.AttemptFailed:
         wait=duration(part.wait_s) if part.wait_s else None,
         retry_delay=duration(part.retry_after_s),
         vendor_type=part.vendor_type,
+        effect_if_rescued=_effect(part.if_rescued),
+        effect_if_unserved=_effect(part.if_unserved),
+        dropped_feature=part.dropped_feature,
+    )
+
+
+def _effect(effect: Effect | None) -> pb.SessionEffect | None:
+    if effect is None:
+        return None
+    return pb.SessionEffect(
+        kind=tables.EFFECT.name(effect.kind),
+        model_id=effect.binding.model_id,
+        provider=effect.binding.provider,
     )
 
 
@@ -111,6 +124,9 @@ def _tail(part: Tail) -> pb.Tail:
         sent_bytes=part.sent_bytes,
         max_gap=duration(part.max_gap_s),
         pre_commit_duration=duration(part.pre_commit_s),
+        rescue_cause=tables.CAUSE.name(part.rescue),
+        effect=_effect(part.effect),
+        dropped_feature=part.dropped_feature,
     )
 
 
@@ -140,6 +156,7 @@ def _failed(part: Unserved) -> pb.Failed:
         vendor_type=fault.vendor_type,
         is_caller_credential=part.is_caller_credential,
         walk_end=tables.WALK_END.name(part.end),
+        rescue_cause=tables.CAUSE.name(part.rescue),
     )
 
 

@@ -22,6 +22,23 @@ class AttemptCause(enum.StrEnum):
     RETRY = "retry"
     ROTATION = "rotation"
     HOP = "hop"
+    CYBER_REFUSAL = "cyber_refusal"
+    BASELINE = "baseline"
+    CLAUDE_PLAN = "claude_plan"
+    CODEX_PLAN = "codex_plan"
+    LARGER_WINDOW = "larger_window"
+    SIBLING = "sibling"
+
+
+RESCUES = (
+    AttemptCause.CYBER_REFUSAL,
+    AttemptCause.BASELINE,
+    AttemptCause.CLAUDE_PLAN,
+    AttemptCause.CODEX_PLAN,
+    AttemptCause.LARGER_WINDOW,
+    AttemptCause.SIBLING,
+)
+"""The rescues, in the fixed order in which a walk tries them."""
 
 
 class AttemptOutcome(enum.StrEnum):
@@ -39,6 +56,7 @@ class WalkStep(enum.StrEnum):
     RETRY = "retry"
     ROTATE = "rotate"
     HOP = "hop"
+    RESCUE = "rescue"
     END = "end"
 
 
@@ -49,6 +67,17 @@ class WalkEnd(enum.StrEnum):
     EXHAUSTED = "exhausted"
     ATTEMPT_BUDGET = "attempt_budget"
     TIME_BUDGET = "time_budget"
+
+
+class EffectKind(enum.StrEnum):
+    """What a session should remember of an attempt."""
+
+    COOLDOWN = "cooldown"
+    DEMOTE = "demote"
+    COUNT_REFUSAL = "count_refusal"
+    EVICT_PIN = "evict_pin"
+    COUNT_OVERLOAD = "count_overload"
+    CLEAR_COUNTS = "clear_counts"
 
 
 class UsageSource(enum.StrEnum):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         AttemptCause,
         AttemptKind,
         AttemptOutcome,
+        EffectKind,
         UsageSource,
         WalkEnd,
         WalkStep,
@@ -102,6 +103,14 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """What a session should remember of a model at a provider."""
+
+    kind: EffectKind
+    binding: BindingRef
+
+
+@dataclass(frozen=True, slots=True)
 class Missed:
     """The attempt just begun failed before the commit point, or was passed over."""
 
@@ -110,6 +119,12 @@ class Missed:
     wait_s: float
     retry_after_s: float | None
     vendor_type: str
+    if_rescued: Effect | None = None
+    """To remember once the walk goes on from here to an answer."""
+    if_unserved: Effect | None = None
+    """To remember when nothing serves."""
+    dropped_feature: str = ""
+    """What the attempt gave up; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +170,10 @@ class Tail:
     sent_bytes: int
     max_gap_s: float
     pre_commit_s: float
+    rescue: AttemptCause | None = None
+    """The rescue that ran last, whether it served or not."""
+    effect: Effect | None = None
+    dropped_feature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +190,7 @@ class Unserved:
     family: WireFamily | None
     is_caller_credential: bool
     end: WalkEnd
+    rescue: AttemptCause | None = None
 
 
 Part = Started | Missed | Head | bytes | Tail | Unserved

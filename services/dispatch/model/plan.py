@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.dispatch.model.access import Grant, Presented
-    from services.dispatch.model.enums import AttemptKind
+    from services.dispatch.model.enums import AttemptCause, AttemptKind
     from services.domain.vocab import WireFamily
     from services.domain.wire.model import Address
 
@@ -78,8 +78,36 @@ class Budget:
     max_throttle_wait_s: float = 10.0
     max_throttle_waits: int = 2
     """Over the whole walk; at most one per binding."""
+    max_rescues: int = 3
+    """Rescue targets to try."""
     backoff_base_s: float = 0.25
     throttle_backoff_s: tuple[float, ...] = (0.5, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """One target beside the planned model, and the rescue that may use it."""
+
+    cause: AttemptCause
+    bindings: tuple[PlannedBinding, ...]
+    """At least one, in the order to try them."""
+    is_cooling: bool = False
+    cooldown_end_unix_s: float = 0.0
+    is_other_provider: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RescueFlags:
+    """Facts of the action that bar rescues."""
+
+    is_shadow: bool = False
+    """Recorded only: no rescue at all."""
+    is_hard_pinned: bool = False
+    is_authoritative: bool = False
+    """A sidecar decides every action: no baseline for mere outages."""
+    is_subscription_only: bool = False
+    """Only a plan may pay."""
+    is_cyber_retry_enabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +127,8 @@ class Plan:
     is_throttle_wait_enabled: bool = False
     is_model_switched: bool = False
     is_user_forced: bool = False
+    rescues: tuple[Rescue, ...] = ()
+    rescue_flags: RescueFlags = RescueFlags()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +143,8 @@ class Order:
     plan: Plan
     kind: AttemptKind
     estimated_input_tokens: int = 0
+    max_output_tokens: int = 0
+    """Longest answer that the client asks for; 0: it does not say."""
     relayed_headers: HeaderPairs = ()
     address: Address | None = None
     """What the path said beside the body; None: the dialect says all in the body."""

@@ -1,7 +1,8 @@
 """The class of a failed attempt, from its status and what the upstream says, by tables.
 
-Phrases are matched in lower case against the vendor's type, code and message only. A phrase table
-belongs to one class and to a few statuses, so that prose of a server fault decides nothing.
+Phrases are matched in lower case, without backticks, against the vendor's type, code and message
+only. A phrase table belongs to one class and to a few statuses, so that prose of a server fault
+decides nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +21,20 @@ PLAN_KINDS = frozenset(
     {CredentialKind.CLAUDE_OAUTH, CredentialKind.CODEX_OAUTH, CredentialKind.GEMINI_OAUTH}
 )
 
+CYBER_CODE = "cyber_policy"
+_CYBER_PHRASE = b"flagged for possible cybersecurity risk"
+
+
+def is_cyber_refusal(said: bytes) -> bool:
+    """Return whether an error, as a body or as a frame of a stream, is a cyber refusal.
+
+    The code counts when it stands in quotes; other filters of content have other codes.
+    """
+    lowered = said.lower()
+    return _CYBER_PHRASE in lowered or b'"cyber_policy"' in lowered
+
+
 _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
-    (
-        frozenset({400, 403}),
-        FailureClass.CYBER_REFUSAL,
-        ("cyber_policy", "flagged for possible cybersecurity risk"),
-    ),
     (
         frozenset({400, 413, 422}),
         FailureClass.CONTEXT_OVERFLOW,
@@ -38,6 +47,8 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
             "input is too long",
             "exceeds the maximum number of tokens",
             "input token count exceeds",
+            "maximum prompt length",
+            "max_new_tokens must be <=",
         ),
     ),
     (
@@ -64,6 +75,7 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
             "billing_not_active",
             "billing_error",
             "insufficient credits",
+            "please enable billing",
         ),
     ),
     (
@@ -76,6 +88,7 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
             "image input is unsupported",
             "does not support vision",
             "multimodal input is not supported",
+            "multimodal input is unsupported",
         ),
     ),
     (
@@ -87,6 +100,7 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
             "could not compile grammar",
             "invalid tool schema",
             "invalid function schema",
+            "invalid schema for function",
             "invalid input schema",
             "schema is not representable",
         ),
@@ -100,6 +114,11 @@ _REFUSALS: tuple[tuple[frozenset[int], FailureClass, tuple[str, ...]], ...] = (
         frozenset({400}),
         FailureClass.AUTH,
         ("api_key_invalid", "api key not valid", "api key expired"),
+    ),
+    (
+        frozenset({400}),
+        FailureClass.AUTH,
+        ("third-party apps", "third party apps"),
     ),
     (
         frozenset({400, 403}),
@@ -118,20 +137,27 @@ _STATUSES: Mapping[int, FailureClass] = {
     529: FailureClass.OVERLOADED,
 }
 
-_PLAN_SPENT = ("usage_limit_reached", "insufficient_quota")
+_PLAN_SPENT = ("usage_limit_reached", "usage_not_included", "insufficient_quota")
 
 
-def class_of(status: int, error: UpstreamError, kind: CredentialKind) -> FailureClass:
+def class_of(
+    status: int, error: UpstreamError, kind: CredentialKind, body: bytes = b""
+) -> FailureClass:
     """Return the class of an upstream's error answer, whether a status or an in-stream error.
 
     ``kind`` is that of the credential: what means money for a key means a spent plan for a plan.
+    ``body`` is the error as it came.
     """
-    said = f"{error.vendor_type} {error.vendor_code} {error.message}".lower()
+    said = f"{error.vendor_type} {error.vendor_code} {error.message}".lower().replace("`", "")
+    if error.vendor_code == CYBER_CODE or is_cyber_refusal(body or said.encode()):
+        return FailureClass.CYBER_REFUSAL
     if kind in PLAN_KINDS and status in (400, 402, 403, 429) and _has(said, _PLAN_SPENT):
         return FailureClass.PLAN_EXHAUSTED
     for statuses, failure_class, phrases in _REFUSALS:
         if status in statuses and _has(said, phrases):
             return failure_class
+    if error.param == "model" and status in (400, 404):
+        return FailureClass.MODEL_NOT_FOUND
     if status >= 500 and error.vendor_type == "overloaded_error":
         return FailureClass.OVERLOADED
     found = _STATUSES.get(status)

@@ -14,6 +14,7 @@ from services.dispatch.model.enums import WalkEnd, WalkStep
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
+    from services.dispatch.model.enums import AttemptCause
     from services.dispatch.model.plan import Budget
 
 ROTATING = frozenset(
@@ -49,6 +50,7 @@ HOPPING = RETRYABLE | {
     FailureClass.CREDENTIALS_UNREACHABLE,
     FailureClass.MODEL_NOT_FOUND,
     FailureClass.NO_ELIGIBLE_PROVIDER,
+    FailureClass.PLAN_EXHAUSTED,
     FailureClass.PROVIDER_NOT_CONFIGURED,
     FailureClass.SCHEMA,
     FailureClass.UNBUILDABLE,
@@ -94,6 +96,11 @@ class Step:
     wait_s: float = 0.0
     end: WalkEnd | None = None
     is_throttle_wait: bool = False
+    rescue: AttemptCause | None = None
+    rescue_place: int | None = None
+    """Which of the plan's rescue targets is next; None: the step is no rescue."""
+    is_late: bool = False
+    """Whether it goes back to a binding that was postponed."""
 
 
 def next_step(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Fault
+from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Broken, Fault
 from services.dispatch.policy import headers as header_rules
+from services.dispatch.policy.classify import CYBER_CODE
 from services.domain.sse import FrameSplitter
 from services.domain.vocab import FailureClass
+from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.dispatch.model.plan import HeaderPairs
     from services.dispatch.server.watch import WatchedReader
+    from services.domain.wire.contract import Codec
 
 MAX_DRAIN_BYTES = 1024 * 1024
 """Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""
@@ -63,6 +66,21 @@ def error_event(pieces: Sequence[bytes]) -> bytes:
     return next((frame.data for frame in reversed(frames) if b'"error"' in frame.data), b"")
 
 
+def refusal_of(codec: Codec, error: UpstreamError) -> tuple[UpstreamError, bytes]:
+    """Return a cyber refusal that came inside a 200 as the 400 that it stands for, with its body.
+
+    The body is in the upstream's dialect, so that it is rendered like one that came as such.
+    """
+    told = ClientError(
+        kind=ErrorKind.INVALID_REQUEST,
+        message=error.message or "the provider refused this request for reasons of cyber security",
+        code=CYBER_CODE,
+        vendor_type="invalid_request_error",
+    )
+    refusal = UpstreamError(400, "invalid_request_error", CYBER_CODE, told.message)
+    return refusal, codec.encode_error(told)
+
+
 def check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
     """Refuse a body where a stream was asked for, and the other way round.
 
@@ -75,6 +93,13 @@ def check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
     if kind == ("application/json" if is_stream else "text/event-stream"):
         fault = Fault(FailureClass.BAD_RESPONSE, message=f"the upstream answered with {kind}")
         raise AttemptFault(fault)
+
+
+def broken_by(fault: Fault | None) -> tuple[FailureClass, Broken]:
+    """Return what broke an answer after its start; None: it just ended too early."""
+    fault = fault or unfinished(is_started=True)
+    status = 504 if fault.failure_class is FailureClass.STALL else 502
+    return fault.failure_class, Broken(status, fault.vendor_type, fault.message, False)
 
 
 def unfinished(*, is_started: bool) -> Fault:

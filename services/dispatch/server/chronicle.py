@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.dispatch.model.enums import AttemptOutcome
+from services.dispatch.model.enums import AttemptOutcome, WalkStep
 from services.dispatch.model.outcome import (
     AttemptRecord,
+    Effect,
     Fault,
     Head,
     Missed,
@@ -16,6 +17,7 @@ from services.dispatch.model.outcome import (
     Timing,
     Unserved,
 )
+from services.dispatch.policy import effects
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.server.target import window_of
 from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass
@@ -23,7 +25,7 @@ from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from services.dispatch.model.access import Access, Attribution
-    from services.dispatch.model.enums import AttemptCause, WalkEnd
+    from services.dispatch.model.enums import AttemptCause, EffectKind, WalkEnd
     from services.dispatch.model.plan import Order, PlannedBinding
     from services.dispatch.policy.step import Step
     from services.dispatch.server.attempt import Attempt
@@ -36,6 +38,9 @@ NOT_CONFIGURED = Fault(
 FORCED_UNSERVABLE = Fault(
     FailureClass.FORCED_MODEL_UNSERVABLE, message="no binding of the forced model can be used"
 )
+
+POLICY_REFUSALS = frozenset({FailureClass.CONTENT_POLICY, FailureClass.CYBER_REFUSAL})
+"""Refusals of what the request says: of a rescue target they end the walk, and are shown."""
 
 _log = get_logger("dispatch")
 
@@ -52,6 +57,8 @@ class Trial:
     wait_s: float
     access: Access | None
     fault: Fault | None = None
+    rescue: AttemptCause | None = None
+    """The rescue that its target belongs to; None: it is one of the plan's own."""
 
     @property
     def credential(self) -> Attribution | None:
@@ -68,49 +75,81 @@ class Chronicle:
         self._records: list[AttemptRecord] = []
         self._shown: tuple[Fault, AttemptRecord] | None = None
         self._shortest_wait_s: float | None = None
+        self._rescue: AttemptCause | None = None
+
+    def window_of(self, trial: Trial) -> int:
+        """Return the context window of an attempt's binding in tokens."""
+        return window_of(self._catalog, trial.planned)
 
     def started(self, trial: Trial) -> Started:
         """Return the part that announces an attempt."""
+        self._rescue = trial.rescue or self._rescue
         return Started(
             number=trial.number,
             plan_index=trial.plan_index,
             binding=trial.planned.ref,
             family=trial.family,
             cause=trial.cause,
-            context_window_tokens=window_of(self._catalog, trial.planned),
+            context_window_tokens=self.window_of(trial),
             credential=trial.credential,
             wait_s=trial.wait_s,
         )
 
     def note(self, trial: Trial, fault: Fault, attempt: Attempt | None) -> None:
-        """Keep the record of an attempt that failed; one that was sent is shown rather."""
+        """Keep the record of an attempt that failed.
+
+        The error shown in the end is the plan's own, one that was sent rather than another. That of
+        a rescue would only puzzle, unless it is about what the request says.
+        """
         is_sent = attempt is not None and attempt.is_sent
         outcome = AttemptOutcome.FAILED if is_sent else AttemptOutcome.SKIPPED
         record = self._record(trial, attempt, outcome, fault.failure_class, fault.http_status)
         self._records.append(record)
-        if is_sent or self._shown is None or not self._shown[1].send_count:
+        is_told = trial.rescue is None or fault.failure_class in POLICY_REFUSALS
+        if is_told and (is_sent or self._shown is None or not self._shown[1].send_count):
             self._shown = (fault, record)
         self._shortest_wait_s = _shorter(self._shortest_wait_s, fault.retry_after_s)
         _log_missed(self._order, record, fault)
 
-    def missed(self, fault: Fault, step: Step) -> Missed:
+    def missed(
+        self, trial: Trial, fault: Fault, step: Step, attempt: Attempt | None = None
+    ) -> Missed:
         """Return the part about the attempt noted last."""
-        record = self._records[-1]
-        return Missed(record, step.kind, step.wait_s, fault.retry_after_s, fault.vendor_type)
+        record, failure_class, rescued, unserved = (
+            self._records[-1],
+            fault.failure_class,
+            None,
+            None,
+        )
+        if step.kind in (WalkStep.RESCUE, WalkStep.END):
+            is_cooling = self._order.plan.is_throttle_wait_enabled
+            rescued = effects.if_rescued(failure_class, is_throttle_cooling=is_cooling)
+            if trial.rescue is None:
+                unserved = effects.if_unserved(failure_class, step.rescue)
+        return Missed(
+            record,
+            step.kind,
+            step.wait_s,
+            fault.retry_after_s,
+            fault.vendor_type,
+            _effect(rescued, trial),
+            _effect(unserved, trial),
+            attempt.draft.dropped_feature if attempt else "",
+        )
 
-    def head(self, trial: Trial, family: WireFamily, attempt: Attempt) -> Head:
+    def head(self, trial: Trial, attempt: Attempt) -> Head:
         """Return the part that opens the answer."""
         credential = trial.credential
         return Head(
             number=trial.number,
             binding=trial.planned.ref,
-            family=family,
+            family=attempt.family,
             http_status=attempt.http_status or 200,
             headers=header_rules.for_client(
                 attempt.headers, is_caller_credential=_is_callers(credential)
             ),
             body_bytes=attempt.body_bytes,
-            context_window_tokens=window_of(self._catalog, trial.planned),
+            context_window_tokens=self.window_of(trial),
             plan_index=trial.plan_index,
             planned_provider=self._order.plan.planned_provider,
             cause=trial.cause,
@@ -123,6 +162,8 @@ class Chronicle:
         """Return the part that closes the answer."""
         is_whole = attempt.broken is None
         outcome = AttemptOutcome.SERVED if is_whole else AttemptOutcome.BROKEN
+        is_cooling = self._order.plan.is_throttle_wait_enabled
+        effect = effects.if_answered(attempt.failure_class, is_throttle_cooling=is_cooling)
         return Tail(
             record=self._record(trial, attempt, outcome, attempt.failure_class),
             stop=attempt.stop if is_whole else None,
@@ -133,6 +174,9 @@ class Chronicle:
             sent_bytes=attempt.sent_bytes,
             max_gap_s=attempt.max_gap_s,
             pre_commit_s=pre_commit_s,
+            rescue=self._rescue,
+            effect=_effect(effect, trial),
+            dropped_feature=attempt.draft.dropped_feature,
         )
 
     def unserved(self, end: WalkEnd) -> Unserved:
@@ -149,6 +193,7 @@ class Chronicle:
             family=record.family if fault.body else None,
             is_caller_credential=is_callers,
             end=end,
+            rescue=self._rescue,
         )
 
     def _record(
@@ -167,16 +212,20 @@ class Chronicle:
             binding=trial.planned.ref,
             plan_index=trial.plan_index,
             cause=trial.cause,
-            family=trial.family,
+            family=attempt.family if attempt else trial.family,
             outcome=outcome,
             credential=trial.credential,
             http_status=http_status or (attempt.http_status if attempt else None),
             measured=attempt.measured(estimate) if attempt else None,
             timing=attempt.watch.timing() if attempt else Timing(),
-            send_count=int(attempt is not None and attempt.is_sent),
+            send_count=attempt.send_count if attempt else 0,
             upstream_request_id=header_rules.request_id_of(attempt.headers) if attempt else "",
             failure_class=failure_class,
         )
+
+
+def _effect(kind: EffectKind | None, trial: Trial) -> Effect | None:
+    return None if kind is None else Effect(kind, trial.planned.ref)
 
 
 def _is_callers(credential: Attribution | None) -> bool:
@@ -204,5 +253,6 @@ def _log_missed(order: Order, record: AttemptRecord, fault: Fault) -> None:
         status=fault.http_status,
         vendor_type=fault.vendor_type,
         stall_kind=fault.stall_kind,
+        cause=record.cause.value,
         fingerprint=record.credential.fingerprint if record.credential else "",
     )

@@ -6,11 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.access import Ended, HeadersSeen, Report, StillAlive
+from services.dispatch.model.enums import EndKind
 from services.dispatch.policy import headers as header_rules
+from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
     from services.dispatch.model.access import Grant
-    from services.dispatch.model.enums import EndKind
+    from services.dispatch.model.outcome import Fault
     from services.dispatch.model.plan import HeaderPairs
     from services.dispatch.ports import Credentials
     from services.runtime.clock import Clock
@@ -45,6 +47,16 @@ class AttemptReporter:
         """Report response headers, before the body is read."""
         kept = header_rules.for_report(headers)
         self._put(HeadersSeen(http_status, kept, self._clock.now_unix_s()))
+
+    def failed(self, fault: Fault) -> None:
+        """Report an end before the commit point."""
+        is_empty = fault.failure_class is FailureClass.STREAM_EMPTY
+        self.ended(
+            EndKind.EMPTY_STREAM if is_empty else EndKind.FAILED,
+            fault.http_status,
+            fault.body,
+            is_model_not_found=fault.failure_class is FailureClass.MODEL_NOT_FOUND,
+        )
 
     def ended(
         self,

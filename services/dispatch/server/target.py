@@ -1,28 +1,27 @@
-"""What one attempt goes to: built body, address, headers, in one request."""
+"""What all walks share, and facts of targets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.dispatch.model.outcome import AttemptFault, Fault
-from services.dispatch.policy import address, body, headers
-from services.dispatch.ports import UpstreamRequest
+from services.dispatch.policy import body
+from services.dispatch.policy.permit import is_permitted
 from services.domain.catalog import DEFAULT_CONTEXT_WINDOW_TOKENS
-from services.domain.vocab import FailureClass
-from services.domain.wire.model import UnbuildableError
+from services.domain.errors import Reason, RouterError
+from services.domain.wire.codecs import UnknownFamilyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.dispatch.model.access import Access
     from services.dispatch.model.limits import WatchLimits
     from services.dispatch.model.plan import Order, PlannedBinding
-    from services.dispatch.policy.body import ClientBody, CodecOf
+    from services.dispatch.policy.body import CodecOf
     from services.dispatch.ports import Credentials, Endpoint, Upstream
+    from services.dispatch.server.circuits import Circuits
+    from services.dispatch.server.memos import Memos
     from services.domain.catalog import Catalog
     from services.domain.vocab import WireFamily
-    from services.domain.wire.model import Transform
     from services.runtime.clock import Clock
 
 
@@ -37,67 +36,36 @@ class Stage:
     clock: Clock
     codec_of: CodecOf
     limits: Mapping[WireFamily, WatchLimits]
+    memos: Memos
+    circuits: Circuits
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A request that is ready to be sent."""
+def family_at(stage: Stage, planned: PlannedBinding) -> WireFamily | None:
+    """Return the dialect to speak to a binding; None when its provider has no client here."""
+    endpoint = stage.endpoints.get(planned.ref.provider)
+    if endpoint is None:
+        return None
+    family = planned.family or endpoint.family
+    try:
+        stage.codec_of(family)
+    except UnknownFamilyError:
+        return None
+    return family
 
-    request: UpstreamRequest
-    transforms: tuple[Transform, ...]
-    secret: str = field(default="", repr=False)
-    """What authenticates it: never shown, even when the upstream echoes it."""
 
-
-def build(
-    stage: Stage,
-    order: Order,
-    client_body: ClientBody,
-    planned: PlannedBinding,
-    family: WireFamily,
-    access: Access,
-) -> Built:
-    """Return the request of one attempt.
+def check_permitted(order: Order, planned: PlannedBinding) -> None:
+    """Return when the eligibility record lets a binding serve.
 
     Raises:
-        AttemptFault: UNBUILDABLE; the target cannot express the request.
-        RouterError: TARGET_MISMATCH, or the client's body is unreadable.
+        RouterError: ELIGIBILITY_VIOLATION.
     """
-    endpoint = stage.endpoints[planned.ref.provider]
-    target = body.target_of(
-        stage.catalog,
-        planned.ref,
-        family,
-        granted_upstream_id=access.grant.binding.upstream_id,
-        is_vendor=endpoint.is_vendor,
-        is_model_switched=order.plan.is_model_switched,
-        affinity_key=order.plan.affinity_key,
-    )
-    is_stream = client_body.request.is_stream
-    try:
-        encoded = client_body.build(target)
-    except UnbuildableError as error:
-        raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=str(error))) from None
-    request = UpstreamRequest(
-        provider=endpoint.name,
-        url=address.answer_url(
-            access.base_url or endpoint.base_url,
-            family,
-            upstream_id=target.upstream_id,
-            is_stream=is_stream,
-        ),
-        headers=headers.for_upstream(
-            family,
-            access.auth,
-            order.relayed_headers,
-            is_same_family=family is order.family,
-            is_stream=is_stream,
-        ),
-        body=encoded.body,
-        header_timeout_s=endpoint.header_timeout_s,
-        proxy_url=access.proxy_url,
-    )
-    return Built(request, encoded.transforms, access.auth.secret)
+    ref = planned.ref
+    if not is_permitted(order.eligibility, ref.model_id, ref.provider):
+        raise RouterError(
+            Reason.ELIGIBILITY_VIOLATION,
+            f"{ref.model_id} at {ref.provider} is not permitted for this action",
+            metadata={"model": ref.model_id, "provider": ref.provider},
+        )
 
 
 def window_of(catalog: Catalog, planned: PlannedBinding) -> int:

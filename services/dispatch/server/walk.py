@@ -1,8 +1,8 @@
-"""The walk over an attempt plan: rotate, retry, hop, until one attempt serves or none can.
+"""The walk over an attempt plan: rotate, retry, hop, rescue, until one attempt serves or none can.
 
 Rotation comes first: a fault that lies in a credential tries the next untried one of the same
-binding at once. Only then has the binding failed, and ``policy.step`` decides. A rescue belongs
-where that decision is an end: another target in place of the last part.
+binding at once. Only then has the binding failed, and ``policy.step`` decides. Where that is an end
+of the plan's own bindings, ``policy.rescue`` says which other target the fault opens.
 """
 
 from __future__ import annotations
@@ -14,24 +14,30 @@ from services.dispatch.model.access import CredentialDenied
 from services.dispatch.model.enums import AttemptCause, WalkEnd, WalkStep
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.dispatch.policy.body import ClientBody
-from services.dispatch.policy.permit import is_permitted
-from services.dispatch.policy.step import ROTATING, Shape, Spent, Step, next_step
+from services.dispatch.policy.rescue import Cause
+from services.dispatch.policy.step import ROTATING, Shape, Step, next_step
 from services.dispatch.server.attempt import Attempt
-from services.dispatch.server.chronicle import NOT_CONFIGURED, Chronicle, Trial
+from services.dispatch.server.chronicle import NOT_CONFIGURED, POLICY_REFUSALS, Chronicle, Trial
+from services.dispatch.server.draft import Draft
+from services.dispatch.server.itinerary import Itinerary
 from services.dispatch.server.keyring import Keyring
 from services.dispatch.server.reporting import AttemptReporter
-from services.dispatch.server.target import build
-from services.domain.errors import Reason, RouterError
-from services.domain.wire.codecs import UnknownFamilyError
+from services.dispatch.server.tally import Tally
+from services.dispatch.server.target import check_permitted, family_at
+from services.domain.errors import RouterError
+from services.domain.vocab import CredentialKind, FailureClass, WireFamily
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from services.dispatch.model.access import Access
     from services.dispatch.model.outcome import Part
-    from services.dispatch.model.plan import Order, PlannedBinding
+    from services.dispatch.model.plan import Order
     from services.dispatch.server.target import Stage
-    from services.domain.vocab import WireFamily
+
+_GATED = frozenset({WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES})
+"""Dialects whose vendor may refuse for reasons of cyber security."""
+_STAYING = frozenset({AttemptCause.RETRY, AttemptCause.ROTATION})
 
 
 class Walk:
@@ -52,15 +58,13 @@ class Walk:
         self._body = ClientBody(order.family, order.body, stage.codec_of, order.address)
         self._keyring = Keyring(stage.credentials, order)
         self._chronicle = Chronicle(stage.catalog, order)
+        self._itinerary = Itinerary(order.plan)
+        self._tally = Tally(stage.clock)
         self._number = order.plan.first_attempt_number - 1
-        self._position = 0
         self._cause = AttemptCause.FIRST
         self._wait_s = 0.0
-        self._began_s = self._binding_began_s = stage.clock.monotonic_s()
-        self._counted = 0
-        self._retries = 0
-        self._waited_at: set[int] = set()
-        self._throttle_waits = 0
+        self._failed: Cause | None = None
+        """What the plan's own bindings ended with."""
 
     async def parts(self) -> AsyncGenerator[Part, None]:
         """Return the parts of the answer, in the order that the contract fixes.
@@ -72,13 +76,14 @@ class Walk:
             trial = await self._next_trial()
             yield self._chronicle.started(trial)
             fault, attempt = trial.fault, None
-            if trial.access is not None and trial.family is not None:
+            if trial.access is not None and trial.family is not None and fault is None:
                 attempt = self._attempt(trial, trial.family, trial.access)
                 async with contextlib.aclosing(attempt):
-                    fault = await _fault_of_opening(attempt)
+                    fault = await self._fault_of_opening(trial, attempt)
                     if fault is None:
-                        yield self._chronicle.head(trial, trial.family, attempt)
-                        pre_commit_s = self._elapsed_s()
+                        self._stage.circuits.answered(trial.planned.ref)
+                        yield self._chronicle.head(trial, attempt)
+                        pre_commit_s = self._tally.elapsed_s()
                         async with contextlib.aclosing(attempt.chunks()) as chunks:
                             async for chunk in chunks:
                                 yield chunk
@@ -87,7 +92,7 @@ class Walk:
             fault = fault or NOT_CONFIGURED
             self._chronicle.note(trial, fault, attempt)
             step = await self._after(trial, fault, attempt)
-            yield self._chronicle.missed(fault, step)
+            yield self._chronicle.missed(trial, fault, step, attempt)
             if step.kind is WalkStep.END:
                 yield self._chronicle.unserved(step.end or WalkEnd.TERMINAL)
                 return
@@ -96,96 +101,160 @@ class Walk:
     # ------------------------------------------------------------------------------ one attempt
 
     async def _next_trial(self) -> Trial:
-        planned = self._order.plan.bindings[self._position]
-        self._check_permitted(planned)
-        family, access, fault = self._family_of(planned), None, None
+        stop = self._itinerary.here
+        planned = stop.planned
+        check_permitted(self._order, planned)
+        family, access, fault = family_at(self._stage, planned), None, self._outage_here()
         if family is None:
             fault = NOT_CONFIGURED
-        else:
+        elif fault is None:
+            is_granted = stop.plan_index == self._order.plan.start_index
             try:
-                access = await self._keyring.current(planned, is_first_binding=self._position == 0)
+                access = await self._keyring.current(planned, is_first_binding=is_granted)
             except CredentialDenied as denied:
                 fault = _fault_of_denial(denied)
         self._number += 1
         return Trial(
             number=self._number,
-            plan_index=self._order.plan.start_index + self._position,
+            plan_index=stop.plan_index,
             planned=planned,
             family=family or planned.family,
             cause=self._cause,
             wait_s=self._wait_s,
             access=access,
             fault=fault,
+            rescue=stop.rescue,
         )
 
-    def _family_of(self, planned: PlannedBinding) -> WireFamily | None:
-        """Return the dialect to speak; None when the provider has no client here."""
-        endpoint = self._stage.endpoints.get(planned.ref.provider)
-        if endpoint is None:
-            return None
-        family = planned.family or endpoint.family
-        try:
-            self._stage.codec_of(family)
-        except UnknownFamilyError:
-            return None
-        return family
+    def _outage_here(self) -> Fault | None:
+        """Return why the binding is not asked now though it is its turn; None: it is asked.
 
-    def _check_permitted(self, planned: PlannedBinding) -> None:
-        ref, record = planned.ref, self._order.eligibility
-        if not is_permitted(record, ref.model_id, ref.provider):
-            raise RouterError(
-                Reason.ELIGIBILITY_VIOLATION,
-                f"{ref.model_id} at {ref.provider} is not permitted for this action",
-                metadata={"model": ref.model_id, "provider": ref.provider},
-            )
+        One that is known to be down is postponed while others are left, except for a probe.
+        """
+        itinerary, circuits = self._itinerary, self._stage.circuits
+        ref = itinerary.here.planned.ref
+        outage = circuits.outage(ref)
+        is_alone = itinerary.is_last_leg or not self._has_way_round(outage)
+        if outage is None or self._cause in _STAYING or is_alone:
+            return None
+        if circuits.is_probe_due(ref):
+            return None
+        itinerary.postpone()
+        return Fault(outage, message="the provider is down: not asked")
+
+    def _has_way_round(self, outage: FailureClass | None) -> bool:
+        if outage is None or self._itinerary.has_next:
+            return True
+        return self._itinerary.rescue_after(self._failed or Cause(outage)) is not None
 
     def _attempt(self, trial: Trial, family: WireFamily, access: Access) -> Attempt:
         stage, order = self._stage, self._order
+        flags = order.plan.rescue_flags
+        is_cyber_rescue = trial.rescue is AttemptCause.CYBER_REFUSAL
         return Attempt(
-            lambda: build(stage, order, self._body, trial.planned, family, access),
-            grant=access.grant,
-            codec=stage.codec_of(family),
-            is_stream=self._body.request.is_stream,
-            limits=stage.limits[family],
-            upstream=stage.upstream,
-            reporter=AttemptReporter(
+            Draft(
+                stage,
+                order,
+                self._body,
+                trial.planned,
+                family,
+                access,
+                time_left_s=self._time_left_s,
+            ),
+            stage,
+            access.grant,
+            AttemptReporter(
                 stage.credentials, stage.clock, access.grant, order.action.action_id, trial.number
             ),
-            clock=stage.clock,
+            is_gated=flags.is_cyber_retry_enabled and family in _GATED and not is_cyber_rescue,
         )
+
+    async def _fault_of_opening(self, trial: Trial, attempt: Attempt) -> Fault | None:
+        """Return why the attempt may not be shown; None when it serves."""
+        try:
+            await attempt.open()
+        except AttemptFault as missed:
+            return missed.fault
+        except RouterError as error:
+            if trial.rescue is None:
+                raise
+            return Fault(FailureClass.UNBUILDABLE, message=error.message)
+        return None
 
     # --------------------------------------------------------------------------- after a failure
 
     async def _after(self, trial: Trial, fault: Fault, attempt: Attempt | None) -> Step:
         """Return the next step: another credential of the binding first, if that may help."""
         is_sent = attempt is not None and attempt.is_sent
+        if is_sent:
+            self._note_outage(trial, fault)
         if is_sent and trial.cause is not AttemptCause.ROTATION:
-            self._counted += 1
-        is_in_time = self._elapsed_s() < self._order.plan.budget.pre_commit_s
+            self._tally.attempts += 1
+        is_in_time = self._tally.elapsed_s() < self._order.plan.budget.pre_commit_s
         is_rotating = is_sent and is_in_time and fault.failure_class in ROTATING
         if is_rotating and await self._keyring.rotate(trial.planned):
             return Step(WalkStep.ROTATE)
-        return self._after_binding(fault)
+        step = self._after_binding(fault, is_asked=is_sent)
+        if trial.rescue is None and not self._itinerary.is_last_leg:
+            self._failed = self._cause_of(trial, fault)
+        return self._or_elsewhere(trial, fault, step) if step.kind is WalkStep.END else step
 
-    def _after_binding(self, fault: Fault) -> Step:
-        plan, now_s = self._order.plan, self._stage.clock.monotonic_s()
-        spent = Spent(
-            attempts=self._counted,
-            retries=self._retries,
-            binding_s=now_s - self._binding_began_s,
-            walk_s=now_s - self._began_s,
-            has_waited_here=self._position in self._waited_at,
-            throttle_waits=self._throttle_waits,
+    def _note_outage(self, trial: Trial, fault: Fault) -> None:
+        circuits = self._stage.circuits
+        if fault.http_status is not None and fault.http_status < 500:
+            circuits.answered(trial.planned.ref)
+        else:
+            circuits.failed(trial.planned.ref, fault.failure_class)
+
+    def _cause_of(self, trial: Trial, fault: Fault) -> Cause:
+        """Return what the plan's own bindings have come to; the largest window tried counts."""
+        known = self._failed.window_tokens if self._failed is not None else 0
+        return Cause(
+            fault.failure_class,
+            trial.credential.kind if trial.credential else CredentialKind.NONE,
+            fault.vendor_type,
+            max(known, self._chronicle.window_of(trial)),
         )
+
+    def _after_binding(self, fault: Fault, *, is_asked: bool) -> Step:
+        plan, itinerary = self._order.plan, self._itinerary
+        spent = self._tally.spent(itinerary.here)
         shape = Shape(
-            is_single=len(plan.bindings) == 1,
-            has_next=self._position + 1 < len(plan.bindings),
+            is_single=itinerary.is_single and is_asked and not self._is_spared(fault),
+            has_next=itinerary.has_next,
             is_throttle_wait_enabled=plan.is_throttle_wait_enabled,
             time_left_s=self._time_left_s(),
         )
         return next_step(
             fault.failure_class, fault.retry_after_s, spent, shape, plan.budget, self._jitter()
         )
+
+    def _is_spared(self, fault: Fault) -> bool:
+        """Return whether there is a better way than to try a lone binding again.
+
+        A rescue target is not retried while there are others, nor is a binding that is known to be
+        down and answered no probe.
+        """
+        itinerary = self._itinerary
+        is_rescue = itinerary.here.rescue is not None
+        is_down = self._stage.circuits.outage(itinerary.here.planned.ref) is not None
+        if not is_rescue and not is_down:
+            return False
+        cause = self._failed or Cause(fault.failure_class)
+        return itinerary.rescue_after(cause) is not None
+
+    def _or_elsewhere(self, trial: Trial, fault: Fault, end: Step) -> Step:
+        """Return the rescue, or the postponed binding, that goes on from an end; else the end."""
+        budget, itinerary = self._order.plan.budget, self._itinerary
+        is_final = trial.rescue is not None and fault.failure_class in POLICY_REFUSALS
+        is_in_time = self._tally.elapsed_s() < budget.pre_commit_s
+        if is_final or not is_in_time or self._tally.attempts >= budget.max_attempts:
+            return end
+        place = itinerary.rescue_after(self._failed) if self._failed is not None else None
+        if place is not None:
+            rescue = itinerary.rescue_at(place)
+            return Step(WalkStep.RESCUE, rescue=rescue, rescue_place=place)
+        return Step(WalkStep.HOP, is_late=True) if itinerary.has_postponed else end
 
     async def _go(self, step: Step) -> None:
         """Move to where the step leads, after its wait."""
@@ -195,31 +264,23 @@ class Walk:
                 self._cause = AttemptCause.ROTATION
             case WalkStep.RETRY:
                 self._cause = AttemptCause.RETRY
-                if step.is_throttle_wait:
-                    self._waited_at.add(self._position)
-                    self._throttle_waits += 1
-                else:
-                    self._retries += 1
+                self._tally.retry(self._itinerary.here, step)
             case _:
-                self._cause = AttemptCause.HOP
-                self._position += 1
-                self._retries = 0
-                self._binding_began_s = self._stage.clock.monotonic_s()
-                self._keyring.leave_binding()
+                self._leave(step)
         if step.wait_s > 0:
             await self._stage.clock.sleep(step.wait_s)
 
-    def _elapsed_s(self) -> float:
-        return self._stage.clock.monotonic_s() - self._began_s
-
-
-async def _fault_of_opening(attempt: Attempt) -> Fault | None:
-    """Return why the attempt may not be shown; None when it serves."""
-    try:
-        await attempt.open()
-    except AttemptFault as missed:
-        return missed.fault
-    return None
+    def _leave(self, step: Step) -> None:
+        """Go to another binding."""
+        if step.rescue_place is not None:
+            self._itinerary.enter_rescue(step.rescue_place)
+        elif step.is_late:
+            self._itinerary.enter_postponed()
+        else:
+            self._itinerary.advance()
+        self._cause = self._itinerary.here.rescue or AttemptCause.HOP
+        self._tally.enter_binding()
+        self._keyring.leave_binding()
 
 
 def _fault_of_denial(denied: CredentialDenied) -> Fault:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import orjson
 
 from services.dispatch.adapters.http import HttpUpstream
-from services.dispatch.model.enums import AttemptKind
+from services.dispatch.model.enums import AttemptCause, AttemptKind
 from services.dispatch.model.limits import WatchLimits
 from services.dispatch.model.outcome import Head, Missed, Part, Started, Tail, Unserved
 from services.dispatch.model.plan import (
@@ -20,18 +20,24 @@ from services.dispatch.model.plan import (
     Order,
     Plan,
     PlannedBinding,
+    Rescue,
 )
 from services.dispatch.ports import Endpoint
+from services.dispatch.server.circuits import Circuits
+from services.dispatch.server.memos import Memos
 from services.dispatch.server.target import Stage
 from services.dispatch.server.walk import Walk
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import Address
 from services.runtime.clock import Clock, SystemClock
 from tests.fakes.credentials import FakeCredentials
 from tests.fakes.upstream import FakeUpstream
 
 MODEL = "acme-large"
+_VERSIONED = (WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES)
+"""Dialects whose base address holds the version."""
 ANTHROPIC, CHAT = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT
 
 QUICK = Budget(backoff_base_s=0.01, throttle_backoff_s=(0.01, 0.03))
@@ -48,15 +54,44 @@ def catalog(*providers: str) -> Catalog:
         }
         for name in providers
     ]
-    return build_catalog([{"models": [{"id": MODEL, "context_window": 200000, "bindings": rows}]}])
+    models: list[dict[str, object]] = [
+        {"id": MODEL, "context_window": 200000, "bindings": rows},
+        *(
+            {"id": other(row["provider"]), "context_window": 400000, "bindings": [row]}
+            for row in rows
+        ),
+    ]
+    return build_catalog([{"models": models}])
+
+
+def other(provider: object) -> str:
+    """Return the id of the model that one provider serves besides."""
+    return f"other-{provider}"
+
+
+def rescue(
+    cause: AttemptCause, *providers: str, model: str = "", window: int = 400_000, **facts: object
+) -> Rescue:
+    """Return a rescue target: the other model of its provider, unless a model is named."""
+    bindings = tuple(
+        PlannedBinding(BindingRef(model or other(name), name), context_window_tokens=window)
+        for name in providers
+    )
+    return replace(Rescue(cause, bindings), **facts)  # type: ignore[arg-type]  # facts by name
+
+
+def rescued_by(*rescues: Rescue) -> Callable[[Plan], Plan]:
+    """Return what gives a plan these rescue targets."""
+    return lambda plan: replace(plan, rescues=rescues)
 
 
 def body(family: WireFamily, *, is_stream: bool = True) -> bytes:
-    value: dict[str, object] = {
-        "model": MODEL,
-        "messages": [{"role": "user", "content": "hello"}],
-        "stream": is_stream,
-    }
+    if family is WireFamily.GEMINI:
+        return orjson.dumps({"contents": [{"role": "user", "parts": [{"text": "hello"}]}]})
+    value: dict[str, object] = {"model": MODEL, "stream": is_stream}
+    if family is WireFamily.OPENAI_RESPONSES:
+        return orjson.dumps({**value, "input": "hello"})
+    value["messages"] = [{"role": "user", "content": "hello"}]
     if family is ANTHROPIC:
         value["max_tokens"] = 64
     return orjson.dumps(value)
@@ -109,18 +144,23 @@ class Stand:
     header_timeout_s: float = 0.4
     budget: Budget = QUICK
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    memos: Memos | None = None
+    circuits: Circuits | None = None
+    """Kept over the walks of one stand; made with its clock by the first of them."""
 
     def stage(self) -> Stage:
         endpoints = {
             name: Endpoint(
                 name,
                 family,
-                fake.base_url + ("" if family is ANTHROPIC else "/v1"),
+                fake.base_url + ("/v1" if family in _VERSIONED else ""),
                 is_vendor=False,
                 header_timeout_s=self.header_timeout_s,
             )
             for name, (fake, family) in self.providers.items()
         }
+        self.memos = self.memos or Memos(self.clock)
+        self.circuits = self.circuits or Circuits(self.clock)
         return Stage(
             catalog=catalog(*self.providers),
             endpoints=endpoints | self.endpoints,
@@ -129,6 +169,8 @@ class Stand:
             clock=self.clock,
             codec_of=codec_for,
             limits=dict.fromkeys(WireFamily, self.limits),
+            memos=self.memos,
+            circuits=self.circuits,
         )
 
     def order(
@@ -151,6 +193,7 @@ class Stand:
             plan=change(plan),
             kind=AttemptKind.SERVE,
             estimated_input_tokens=7,
+            address=Address(MODEL, is_stream) if family is WireFamily.GEMINI else None,
         )
 
     def walk(self, order: Order) -> Walk:

@@ -16,16 +16,7 @@ from services.domain.wire.model import Address
 from tests.fakes.credentials import attribution_of
 
 LATER = {
-    "ATTEMPT_CAUSE_": {
-        "CYBER_REFUSAL",
-        "BASELINE",
-        "CLAUDE_PLAN",
-        "CODEX_PLAN",
-        "LARGER_WINDOW",
-        "SIBLING",
-    },
     "ATTEMPT_OUTCOME_": {"ABORTED"},
-    "WALK_STEP_": {"RESCUE"},
     "WALK_END_": {"CANCELLED"},
 }
 """Values of the contract that dispatch never sends: a caller that left is told nothing."""

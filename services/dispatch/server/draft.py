@@ -1,0 +1,156 @@
+"""Drafts the request of one attempt: dialect, body, address and headers, each time anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from services.dispatch.model.outcome import AttemptFault, Fault
+from services.dispatch.policy import address, headers
+from services.dispatch.policy.body import target_of
+from services.dispatch.policy.lessons import RESPONSES_API, lesson_of
+from services.dispatch.policy.patience import header_wait_s
+from services.dispatch.ports import UpstreamRequest
+from services.domain.vocab import FailureClass, WireFamily
+from services.domain.wire.model import UnbuildableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.dispatch.model.access import Access
+    from services.dispatch.model.plan import Order, PlannedBinding
+    from services.dispatch.policy.body import ClientBody
+    from services.dispatch.policy.lessons import Lesson
+    from services.dispatch.server.target import Stage
+    from services.domain.wire.model import Target, Transform, UpstreamError
+
+MAX_LESSONS = 3
+"""Features that one attempt may give up, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A request that is ready to be sent."""
+
+    request: UpstreamRequest
+    transforms: tuple[Transform, ...]
+    secret: str = field(default="", repr=False)
+    """What authenticates it: never shown, even when the upstream echoes it."""
+
+
+class Draft:
+    """The request of one attempt, less what its endpoint is known to refuse; mutable."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        order: Order,
+        client_body: ClientBody,
+        planned: PlannedBinding,
+        family: WireFamily,
+        access: Access,
+        *,
+        time_left_s: Callable[[], float | None],
+    ) -> None:
+        self._stage = stage
+        self._order = order
+        self._client_body = client_body
+        self._planned = planned
+        self._family = family
+        self._access = access
+        self._time_left_s = time_left_s
+        self._endpoint = stage.endpoints[planned.ref.provider]
+        self._base_url = (access.base_url or self._endpoint.base_url).rstrip("/")
+        self._given_up = stage.memos.given_up(self._base_url, planned.ref.model_id)
+        self._lessons: tuple[Lesson, ...] = ()
+        self._body = b""
+
+    @property
+    def family(self) -> WireFamily:
+        """The dialect to speak."""
+        is_refused = RESPONSES_API in self._given_up
+        if self._family is WireFamily.OPENAI_RESPONSES and is_refused:
+            return WireFamily.OPENAI_CHAT
+        return self._family
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether a stream is asked for."""
+        return self._client_body.request.is_stream
+
+    @property
+    def dropped_feature(self) -> str:
+        """The feature given up last in this attempt; empty: none."""
+        return self._lessons[-1].feature if self._lessons else ""
+
+    def build(self) -> Built:
+        """Return the request.
+
+        Raises:
+            AttemptFault: UNBUILDABLE; the target cannot express the request.
+            RouterError: TARGET_MISMATCH, or the client's body is unreadable.
+        """
+        target, family = self._target(), self.family
+        try:
+            encoded = self._client_body.build(target)
+        except UnbuildableError as error:
+            raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=str(error))) from None
+        self._body = encoded.body
+        access, order, is_stream = self._access, self._order, self.is_stream
+        request = UpstreamRequest(
+            provider=self._endpoint.name,
+            url=address.answer_url(
+                self._base_url, family, upstream_id=target.upstream_id, is_stream=is_stream
+            ),
+            headers=headers.for_upstream(
+                family,
+                access.auth,
+                order.relayed_headers,
+                is_same_family=family is order.family,
+                is_stream=is_stream,
+            ),
+            body=encoded.body,
+            header_timeout_s=header_wait_s(
+                self._endpoint.header_timeout_s,
+                is_stream=is_stream,
+                max_output_tokens=order.max_output_tokens,
+                time_left_s=self._time_left_s(),
+            ),
+            proxy_url=access.proxy_url,
+        )
+        return Built(request, encoded.transforms, access.auth.secret)
+
+    def gives_up(self, status: int, error: UpstreamError) -> bool:
+        """Return whether a refusal is worth another send, now without what it named."""
+        if len(self._lessons) >= MAX_LESSONS:
+            return False
+        lesson = lesson_of(self.family, status, error, self._given_up, self._body)
+        if lesson is None:
+            return False
+        self._lessons = (*self._lessons, lesson)
+        self._given_up |= {lesson.feature}
+        return True
+
+    def confirm(self) -> None:
+        """Keep what was learned: the endpoint took the request without it."""
+        for lesson in self._lessons:
+            self._stage.memos.learn(self._base_url, self._planned.ref.model_id, lesson)
+
+    def _target(self) -> Target:
+        plan, ref = self._order.plan, self._planned.ref
+        target = target_of(
+            self._stage.catalog,
+            ref,
+            self.family,
+            granted_upstream_id=self._access.grant.binding.upstream_id,
+            is_vendor=self._endpoint.is_vendor,
+            is_model_switched=plan.is_model_switched
+            or ref.model_id != plan.bindings[0].ref.model_id,
+            affinity_key=plan.affinity_key,
+        )
+        refused = self._given_up - {RESPONSES_API}
+        if not refused:
+            return target
+        facts = target.facts
+        facts = replace(facts, refused_parameters=facts.refused_parameters | refused)
+        return replace(target, facts=facts)

@@ -1,0 +1,106 @@
+"""Where a walk stands in its plan, and what is left of it: bindings first, then rescues."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.dispatch.policy.rescue import next_rescue
+
+if TYPE_CHECKING:
+    from services.dispatch.model.enums import AttemptCause
+    from services.dispatch.model.plan import Plan, PlannedBinding
+    from services.dispatch.policy.rescue import Cause
+
+RESCUE_INDEX = -1
+"""Place in the plan of every binding of a rescue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One binding to try. ``rescue`` of None: it is one of the plan's own."""
+
+    planned: PlannedBinding
+    plan_index: int
+    rescue: AttemptCause | None = None
+
+
+class Itinerary:
+    """The stops of one walk; mutable, owned by it.
+
+    A stop may be postponed while there are others: it is tried when all of them have failed.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._leg: tuple[Stop, ...] = tuple(
+            Stop(planned, plan.start_index + i) for i, planned in enumerate(plan.bindings)
+        )
+        self._place = 0
+        self._tried: set[int] = set()
+        self._postponed: list[Stop] = []
+        self._is_last_leg = False
+
+    @property
+    def here(self) -> Stop:
+        """The stop to try now."""
+        return self._leg[self._place]
+
+    @property
+    def has_next(self) -> bool:
+        """Whether the leg goes on."""
+        return self._place + 1 < len(self._leg)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the leg has one stop only."""
+        return len(self._leg) == 1
+
+    @property
+    def rescue_count(self) -> int:
+        """Rescue targets entered so far."""
+        return len(self._tried)
+
+    @property
+    def is_last_leg(self) -> bool:
+        """Whether only what was postponed is tried now."""
+        return self._is_last_leg
+
+    def rescue_after(self, cause: Cause) -> int | None:
+        """Return the place of the rescue that a fault of the plan opens; None: none is left."""
+        plan = self._plan
+        if self._is_last_leg or len(self._tried) >= plan.budget.max_rescues:
+            return None
+        return next_rescue(cause, plan.rescues, self._tried, plan.rescue_flags)
+
+    def rescue_at(self, place: int) -> AttemptCause:
+        """Return the rescue that a place belongs to."""
+        return self._plan.rescues[place].cause
+
+    def postpone(self) -> None:
+        """Come back to this stop when all others have failed."""
+        self._postponed.append(self.here)
+
+    def advance(self) -> None:
+        """Go to the next stop of the leg."""
+        self._place += 1
+
+    def enter_rescue(self, place: int) -> None:
+        """Go to the first binding of a rescue target."""
+        rescue = self._plan.rescues[place]
+        self._tried.add(place)
+        self._enter([Stop(row, RESCUE_INDEX, rescue.cause) for row in rescue.bindings])
+
+    @property
+    def has_postponed(self) -> bool:
+        """Whether a stop waits for its turn."""
+        return bool(self._postponed)
+
+    def enter_postponed(self) -> None:
+        """Go to the stops that were postponed."""
+        self._is_last_leg = True
+        stops, self._postponed = self._postponed, []
+        self._enter(stops)
+
+    def _enter(self, stops: list[Stop]) -> None:
+        self._leg, self._place = tuple(stops), 0
