@@ -51,7 +51,8 @@ def _own_messages(request: Request) -> list[dict[str, object]]:
         if index < len(request.turns):
             turn = request.turns[index]
             raws = [block.raw for block in turn.blocks if not isinstance(block, Refusal)]
-            messages.append({"role": turn.role.value, "content": _content(raws)})
+            extras = {key: orjson.Fragment(raw) for key, raw in turn.extras}
+            messages.append({"role": turn.role.value, "content": _content(raws), **extras})
     return messages
 
 

@@ -54,6 +54,7 @@ _MODELLED = frozenset(
         *_NATIVE,
     ]
 )
+_READ_OF_MESSAGE = frozenset(["role", "content"])
 _CHOICES: Mapping[str, Literal["auto", "required", "none"]] = {
     "auto": "auto",
     "any": "required",
@@ -155,7 +156,8 @@ def _turns(node: Node | None) -> tuple[tuple[Turn, ...], tuple[SystemBlock, ...]
             in_array.extend(_system_blocks(content, where, "in_array", len(turns), index))
         elif role in ("user", "assistant"):
             blocks = decode_content(content, f"{path}.content")
-            turns.append(Turn(Role(role), blocks, index))
+            extras = tuple((m.key, m.raw) for m in item.items if m.key not in _READ_OF_MESSAGE)
+            turns.append(Turn(Role(role), blocks, index, extras))
         else:
             raise WireError(f"{path}.role", "must be user, assistant or system")
     return tuple(turns), tuple(in_array)
