@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -57,7 +58,8 @@ def foreign_items(request: Request, target: Target, rendering: Rendering) -> lis
     )
     items: list[object] = []
     is_said_last = False
-    for place, turn in paired(request.turns, rendering.transforms):
+    turns = paired(request.turns, rendering.transforms)
+    for place, turn in _without_blank_end(turns):
         is_results = bool(turn.blocks) and all(isinstance(b, ToolResult) for b in turn.blocks)
         while waiting and waiting[0].after_turn <= place and not is_results:
             items.append(_developer(waiting.pop(0).text))
@@ -69,6 +71,16 @@ def foreign_items(request: Request, target: Target, rendering: Rendering) -> lis
         items.append(_message("user", [{"type": "input_text", "text": CONTINUE_TEXT}]))
         rendering.note("prefill", TransformAction.SYNTHESISED, "messages")
     return items
+
+
+def _without_blank_end(turns: list[tuple[int, Turn]]) -> list[tuple[int, Turn]]:
+    """Return the turns; a final assistant turn has no blanks at its end."""
+    place, turn = turns[-1] if turns else (0, None)
+    last = turn.blocks[-1] if turn is not None and turn.blocks else None
+    if turn is None or turn.role is not Role.ASSISTANT or not isinstance(last, Text):
+        return turns
+    trimmed = replace(last, text=last.text.rstrip())
+    return [*turns[:-1], (place, replace(turn, blocks=(*turn.blocks[:-1], trimmed)))]
 
 
 def _developer(words: str) -> _Item:
