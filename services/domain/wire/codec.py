@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.domain.wire.ready import ready_for
+from services.domain.wire.state.bodies import without_foreign_state
+from services.domain.wire.state.requests import for_target, opened
 from services.domain.wire.tool_names import (
     RenamingEncoder,
     original_names,
@@ -65,13 +67,14 @@ class FamilyCodec:
         """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""
         if request.family is self.family:
             return self._halves.encode_own(request, target)
-        ready, done = ready_for(request, target)
+        ready, done = ready_for(for_target(opened(request), target), target)
         encoded = self._halves.encode_foreign(ready, target)
         return replace(encoded, transforms=(*done, *encoded.transforms)) if done else encoded
 
     def splice_request(self, body: bytes, request: Request, target: Target) -> EncodedRequest:
         """Return a body of this dialect with only the edits that ``target`` demands."""
-        return self._halves.splice_request(body, request, target)
+        own = without_foreign_state(body, self.family)
+        return self._halves.splice_request(own, request, target)
 
     def decode_response(self, body: bytes) -> Response:
         """Return the canonical form of a whole upstream answer."""

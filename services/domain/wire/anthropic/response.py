@@ -24,6 +24,7 @@ from services.domain.wire.model import (
 )
 from services.domain.wire.reading import dump, text
 from services.domain.wire.scanner import scan
+from services.domain.wire.state.sealing import clean_id, has_state
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Block, ProviderState, RenderContext
@@ -52,15 +53,20 @@ class CallIds:
         self._given: set[str] = set()
 
     def show(self, call_id: str) -> str:
-        """Return the id to show for ``call_id``: legal, and unique in this answer."""
-        clean = clean_call_id(call_id) or "call"
+        """Return the id to show for ``call_id``: legal, and unique in this answer.
+
+        State that it carries stays behind it.
+        """
+        own = clean_id(call_id)
+        carried = call_id[len(own) :] if has_state(call_id) else ""
+        clean = clean_call_id(own) or "call"
         shown = base = clean if _SHOWN.search(clean) else clean + self._suffix
         number = 2
         while shown in self._given:
             shown = f"{base}-{number}"
             number += 1
         self._given.add(shown)
-        return shown
+        return shown + carried
 
 
 def decode_response(body: bytes) -> Response:

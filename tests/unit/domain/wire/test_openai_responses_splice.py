@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.catalog import ModelFacts
-from services.domain.wire.model import EncodedRequest, Target
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import EncodedRequest, ProviderState, Target
 from services.domain.wire.openai_responses import CODEC
+from services.domain.wire.state.sealing import MARK, Sealed, seal
 from tests.unit.domain.wire.openai_responses_cases import (
     body,
     call,
@@ -40,7 +42,8 @@ def test_only_the_models_name_changes() -> None:
 
 @pytest.mark.spec("XLT-182", "XLT-29")
 def test_foreign_state_is_never_shown_to_the_vendor() -> None:
-    tagged = thought("pointsman-state:anthropic:signature:sig", "plan")
+    sealed = seal(Sealed(ProviderState(WireFamily.ANTHROPIC, "signature", "sig")))
+    tagged = thought(sealed, "plan")
     items = [
         said("user", "a"),
         tagged,
@@ -48,7 +51,7 @@ def test_foreign_state_is_never_shown_to_the_vendor() -> None:
         call("c", id="fc_1"),
     ]
     encoded = spliced(body(input=[*items, result("c")]), target())
-    assert b"sig" not in encoded.body
+    assert MARK.encode() not in encoded.body
     assert sent(encoded)["input"] == [
         said("user", "a"),
         said("assistant", "b"),
@@ -97,7 +100,7 @@ def test_what_the_target_would_refuse_is_dropped_or_fitted() -> None:
 
 
 @given(
-    st.lists(st.sampled_from([thought("pointsman-state:x"), said("user", "é"), call("c", id="i")])),
+    st.lists(st.sampled_from([thought(MARK), said("user", "é"), call("c", id="i")])),
     st.booleans(),
 )
 @pytest.mark.spec("XLT-37", "XLT-225")
@@ -109,7 +112,7 @@ def test_any_mix_of_edits_gives_json_without_foreign_state(
         {"input": [*items, said("user", "x")], "model": "m", "temperature": 1}
     ).encode()
     encoded = spliced(raw, target(is_model_switched=is_switched))
-    assert b"pointsman-state" not in encoded.body
+    assert MARK.encode() not in encoded.body
     told = sent(encoded)["input"]
     assert isinstance(told, list)
-    assert len(told) == sum(item != thought("pointsman-state:x") for item in items) + 1
+    assert len(told) == sum(item != thought(MARK) for item in items) + 1

@@ -31,6 +31,7 @@ from services.domain.wire.model import (
     Usage,
 )
 from services.domain.wire.openai_responses import CODEC
+from services.domain.wire.state.requests import opened
 from tests.unit.domain.wire.openai_responses_cases import (
     CUSTOM,
     NAMESPACE,
@@ -171,7 +172,7 @@ def test_the_answer_has_every_member_that_clients_read() -> None:
 @pytest.mark.spec("XLT-109")
 def test_foreign_state_comes_back_through_the_client_untouched() -> None:
     output = json.loads(CODEC.encode_response(ANSWER, context()))["output"]
-    turn = request(input=[said("user", "a"), *output]).turns[1]
+    turn = opened(request(input=[said("user", "a"), *output])).turns[1]
     thinking = turn.blocks[0]
     assert isinstance(thinking, Thinking)
     assert (thinking.text, thinking.state) == ("hm", (SIGNED,))
@@ -185,7 +186,8 @@ def test_foreign_state_comes_back_through_the_client_untouched() -> None:
             End(STOP, None),
         ]
     )
-    again = request(input=[said("user", "a"), *anonymous(last_of(told)["output"])]).turns[1]
+    items = anonymous(last_of(told)["output"])
+    again = opened(request(input=[said("user", "a"), *items])).turns[1]
     assert isinstance(again.blocks[0], Thinking)
     assert again.blocks[0].state == (redacted,)
 
