@@ -45,6 +45,8 @@ class Stages:
     ledger: Ledger
     dispatch: Dispatch
     watchers: Watchers | None = None
+    tagged_models: frozenset[str] = frozenset()
+    """Models whose reasoning leads their visible text under a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,16 @@ class Actions:
             )
             answer = Metered(walk, account)
             await self._relayed(
-                Relay(action, decision.reason, answer, reply, course, self._clock, thread.served)
+                Relay(
+                    action,
+                    decision.reason,
+                    answer,
+                    reply,
+                    course,
+                    self._clock,
+                    thread.served,
+                    tagged_models=self._stages.tagged_models,
+                )
             )
         finally:
             account.close()

@@ -119,6 +119,7 @@ class Gateway:
                 ledger=ledger,
                 dispatch=dispatch,
                 watchers=showing.feed if showing is not None else None,
+                tagged_models=catalog.tagged_models,
             ),
             clock,
             providers=policy.known_providers,

@@ -20,6 +20,7 @@ from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of
 from services.domain.wire.gemini import is_reasoning_wanted
 from services.domain.wire.model import RenderContext, WireError
+from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,8 @@ class Relay:
         course: Course,
         clock: Clock,
         ended: Ended,
+        *,
+        tagged_models: frozenset[str] = frozenset(),
     ) -> None:
         self.answer = answer
         self._action = action
@@ -55,6 +58,7 @@ class Relay:
         self._course = course
         self._clock = clock
         self._ended = ended
+        self._tagged_models = tagged_models
 
     async def run(self) -> None:
         """Relay the answer to its end; what is left of the walk is cancelled when that fails.
@@ -188,6 +192,8 @@ class Relay:
             message = f"the provider's answer cannot be read: {error}"
             raise RouterError(Reason.UPSTREAM_UNAVAILABLE, message) from error
         client, context = codec_for(surface), self._context(head)
+        if context.has_think_tag:
+            response = split_response(response)
         if is_stream_wanted:
             return client.stream_encoder(context).feed(events_of(response))
         return client.encode_response(response, context)
@@ -231,6 +237,7 @@ class Relay:
             is_usage_wanted=request.is_stream_usage_wanted or surface is not WireFamily.OPENAI_CHAT,
             is_reasoning_wanted=surface is not WireFamily.GEMINI or is_reasoning_wanted(request),
             tools=request.tools,
+            has_think_tag=head.binding.model_id in self._tagged_models,
             upstream_family=head.wire_family if head.wire_family is not surface else None,
         )
 

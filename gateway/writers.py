@@ -18,6 +18,7 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import Assembler
 from services.domain.wire.model import BlockDelta, End, Failure, Start, UsageSeen, WireError
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
+from services.domain.wire.think_tag import ThinkTagDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +174,8 @@ class Translated:
     """Writes a stream of another dialect anew."""
 
     def __init__(self, upstream: Codec, client: Codec, context: RenderContext) -> None:
-        self._decoder = upstream.stream_decoder()
+        decoder = upstream.stream_decoder()
+        self._decoder = ThinkTagDecoder(decoder) if context.has_think_tag else decoder
         self._encoder = client.stream_encoder(context)
         self.usage: Usage | None = None
         self.output_chars = 0

@@ -145,6 +145,12 @@ class Catalog:
                 return self.models[model_id]
         return None
 
+    @property
+    def tagged_models(self) -> frozenset[str]:
+        """Ids of the models whose reasoning leads their visible text under a tag."""
+        models = self.models.values()
+        return frozenset(model.id for model in models if model.facts.think_tag_reasoning)
+
     def nearest(self, name: str, limit: int = 3) -> tuple[str, ...]:
         """Return up to ``limit`` ids that look like ``name``, for error messages."""
 

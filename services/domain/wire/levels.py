@@ -27,7 +27,16 @@ BUDGETS: Mapping[str, int] = {
 }
 """Budget in tokens that a level stands for, before a target's own limits."""
 
-_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+SPOKEN_LEVELS: Mapping[str, str] = {
+    "fast": "low",
+    "min": "low",
+    "med": "medium",
+    "ultra": "xhigh",
+}
+"""Other words for levels, as people say them."""
+
+LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+"""All levels that a reasoning effort may have, rising."""
 
 
 def level_of_budget(budget_tokens: int) -> str:
@@ -44,10 +53,11 @@ def nearest_level(level: str, supported: tuple[str, ...]) -> str:
 
     An unknown level counts as ``medium``. Nothing supported: the level itself.
     """
-    known = [name for name in supported if name in _LEVELS]
+    known = [name for name in supported if name in LEVELS]
     if not known or level in supported:
         return level
     if level == "xhigh" and "max" in known:
         return "max"
-    rank = _LEVELS.index(level) if level in _LEVELS else _LEVELS.index("medium")
-    return min(known, key=lambda name: (abs(_LEVELS.index(name) - rank), _LEVELS.index(name)))
+    rank = LEVELS.index(level) if level in LEVELS else LEVELS.index("medium")
+    return min(known, key=lambda name: (abs(LEVELS.index(name) - rank), LEVELS.index(name)))
+

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.model import (
     SystemBlock,
     ToolChoice,
@@ -52,6 +53,7 @@ def ready_for(request: Request, target: Target) -> tuple[Request, list[Transform
     """
     transforms: list[Transform] = []
     declared = request.tools
+    request = with_forced_effort(request, target)
     request = _with_offered_tools(request, target, transforms)
     request = _with_guidance(request, target, transforms)
     request = with_legal_names(request, declared, target.family, transforms)

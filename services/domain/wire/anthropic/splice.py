@@ -14,8 +14,15 @@ from services.domain.wire.anthropic.encode import REQUIRED_MEMBERS, default_max_
 from services.domain.wire.anthropic.reasoning import plan_reasoning
 from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
+from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.levels import nearest_level
-from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.model import (
+    EncodedRequest,
+    Thinking,
+    ToolResult,
+    Transform,
+    TransformAction,
+)
 from services.domain.wire.reading import text
 
 if TYPE_CHECKING:
@@ -93,6 +100,9 @@ class _Splicer:
         facts, request = self._target.facts, self._request
         if facts.reasoning == "none":
             return
+        if self._target.effort:
+            self._force(max_tokens)
+            return
         self._fit_effort()
         node = self._document.member("thinking")
         if node is None or not isinstance(node.value, dict):
@@ -112,6 +122,24 @@ class _Splicer:
             has_open_tools=False,
         )
         self._apply(plan, max_tokens)
+
+    def _force(self, max_tokens: int) -> None:
+        """Ask for the forced level, and take back what the target refuses beside reasoning."""
+        plan = plan_reasoning(
+            self._request.reasoning,
+            self._target.facts,
+            max_tokens=max_tokens,
+            cap=self._target.max_output_tokens,
+            has_open_tools=_answers_unsigned_calls(self._request),
+        )
+        self._apply(plan, max_tokens)
+        if not plan.is_thinking:
+            return
+        for key in ("temperature", "top_k"):
+            self._drop(key, f"{key}_with_thinking")
+        if self._request.tool_choice.mode in ("required", "named"):
+            self._set("tool_choice", '{"type":"auto"}')
+            self._note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
 
     def _fit_effort(self) -> None:
         """Bring an effort to a level that the target has; one without levels gets none."""
@@ -236,4 +264,14 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
     Raises:
         WireError: the body cannot be read.
     """
+    request = with_forced_effort(request, target)
     return _Splicer(read_document(body), request, target).splice()
+
+
+def _answers_unsigned_calls(request: Request) -> bool:
+    """Whether the last turn answers calls that no signed reasoning came before."""
+    turns = request.turns
+    if len(turns) < 2 or not any(isinstance(block, ToolResult) for block in turns[-1].blocks):
+        return False
+    said = turns[-2].blocks
+    return not (said and isinstance(said[0], Thinking) and said[0].state)

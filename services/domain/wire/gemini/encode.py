@@ -53,7 +53,7 @@ class _Encoder:
         system = [text_part(words) for words in self._system()]
         if system:
             body["systemInstruction"] = {"parts": system}
-        body |= tool_members(self._request, self._note)
+        body |= tool_members(self._request, self._target, self._note)
         body["contents"] = self._history.encode(self._request.turns)
         if not body["contents"]:
             raise UnbuildableError("messages", "nothing is left to send")

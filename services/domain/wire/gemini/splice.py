@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.gemini.names import child, member
 from services.domain.wire.gemini.refusals import is_refused
 from services.domain.wire.gemini.request import PLAN
@@ -38,7 +39,7 @@ _CAMEL = {
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
     """Return ``body`` with the edits for ``target``, each but the model's recorded."""
-    return _Splice(scan(body, PLAN), request, target).encoded()
+    return _Splice(scan(body, PLAN), with_forced_effort(request, target), target).encoded()
 
 
 class _Splice:
@@ -57,6 +58,8 @@ class _Splice:
         config = child(self._document.root, "generationConfig")
         if config is not None:
             self._fit(config)
+        if self._target.effort:
+            self._force(config)
         return EncodedRequest(self._document.splice(self._edits), tuple(self._transforms))
 
     def _note(self, code: str, action: TransformAction, path: str) -> None:
@@ -92,6 +95,20 @@ class _Splice:
             self._edits.append(schema.replaced_by(reduced.decode()))
             self._note("tool_schema", TransformAction.PROJECTED, path)
 
+    def _force(self, config: Node | None) -> None:
+        """Ask for the forced level of reasoning where the client says nothing of reasoning."""
+        plan = plan_thinking(self._request.reasoning, self._target.facts)
+        is_said = config is not None and child(config, "thinkingConfig") is not None
+        if is_said or plan.config is None or is_refused("thinkingConfig", self._target):
+            return
+        told = dump(plan.config).decode()
+        if config is None:
+            wish = f'{{"thinkingConfig":{told}}}'
+            self._edits.append(self._document.root.with_member("generationConfig", wish))
+        else:
+            self._edits.append(config.with_member("thinkingConfig", told))
+        self._note("reasoning_projected", TransformAction.PROJECTED, "generationConfig")
+
     def _fit(self, config: Node) -> None:
         unwanted: list[Node] = []
         for node in config.items:
@@ -122,12 +139,14 @@ class _Splice:
             return True
         told = mapping(node.value)
         is_known = bool(facts.reasoning_levels) or facts.reasoning_budget
-        if not is_known or plan.config is None or not plan.code:
+        is_met = not plan.code and not self._target.effort
+        if (not is_known and not self._target.effort) or plan.config is None or is_met:
             return False
         config = dict(plan.config)
         del config["includeThoughts"]
         if (shown := member(told, "includeThoughts")) is not None:
             config["includeThoughts"] = shown
         self._edits.append(node.replaced_by(dump(config).decode()))
-        self._note(plan.code, TransformAction.PROJECTED, "generationConfig.thinkingConfig")
+        code = plan.code or "reasoning_projected"
+        self._note(code, TransformAction.PROJECTED, "generationConfig.thinkingConfig")
         return False

@@ -12,15 +12,18 @@ from services.domain.wire.model import TransformAction, UnbuildableError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.domain.wire.model import Request, Tool, ToolChoice
+    from services.domain.wire.model import Request, Target, Tool, ToolChoice
 
     Note = Callable[[str, TransformAction, str], None]
+
+VALIDATED = "VALIDATED"
+"""Mode in which calls are checked against their schemas; it can be refused like a parameter."""
 
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 _Members = dict[str, object]
 
 
-def tool_members(request: Request, note: Note) -> _Members:
+def tool_members(request: Request, target: Target, note: Note) -> _Members:
     """Return ``tools`` and ``toolConfig``; nothing without tools.
 
     Raises:
@@ -32,6 +35,8 @@ def tool_members(request: Request, note: Note) -> _Members:
     declared = [_function(tool, at, note) for at, tool in enumerate(tools)]
     members: _Members = {"tools": [{"functionDeclarations": declared}]}
     config = _choice(request.tool_choice, {tool.name for tool in tools}, note)
+    if target.facts.validated_calls and request.tool_choice.mode in ("unset", "auto"):
+        config = {"mode": "AUTO" if VALIDATED in target.facts.refused_parameters else VALIDATED}
     if config:
         members["toolConfig"] = {"functionCallingConfig": config}
     if request.tool_choice.parallel is False:

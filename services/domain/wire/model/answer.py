@@ -76,5 +76,7 @@ class RenderContext:
     """Gemini clients see reasoning only when they asked for it."""
     tools: tuple[Tool, ...] = ()
     """Tools that the client declared: its dialect may know calls of some in forms of their own."""
+    has_think_tag: bool = False
+    """Whether reasoning leads the upstream's visible text under a tag."""
     upstream_family: WireFamily | None = None
     """Dialect that the answer came in: tools may have other names there; None: the client's own."""

@@ -32,6 +32,8 @@ class Target:
     """Tools of a Messages coding client that only its own vendor's models are offered."""
     user_hash_key: bytes = b""
     """Key of the hash under which another vendor sees who the user is; empty: it does not."""
+    effort: str = ""
+    """Level of reasoning that is forced; empty: what the request asks for."""
     quirks: Quirks = field(default_factory=Quirks)
     """What this very endpoint wants of translated requests."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.model import EncodedRequest, UnbuildableError
 from services.domain.wire.openai_chat.identity import add_identity, add_quirks
 from services.domain.wire.openai_chat.messages import encode_messages
@@ -27,6 +28,7 @@ def encode_request(request: Request, target: Target) -> EncodedRequest:
     Raises:
         UnbuildableError: the target cannot express the request.
     """
+    request = with_forced_effort(request, target)
     rendering = Rendering(is_native=request.family is WireFamily.OPENAI_CHAT)
     body: dict[str, object] = {"model": target.upstream_id}
     body["messages"] = encode_messages(request, target, rendering)

@@ -87,13 +87,19 @@ class _Splice:
 
     def _fit_effort(self) -> None:
         node = self._document.member("reasoning_effort")
-        wanted = text(node.value) if node is not None else ""
-        if node is None or not wanted or node in self._unwanted:
+        said = text(node.value) if node is not None else ""
+        wanted = self._target.effort or said
+        if not wanted or is_refused("reasoning_effort", wanted, self._target):
             return
         level = nearest_level(wanted, self._target, is_native=True)
-        if level != wanted:
-            self._edits.append(node.replaced_by(_quoted(level)))
-            self._note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
+        if level == said:
+            return
+        word = _quoted(level)
+        if node is None:
+            self._edits.append(self._document.root.with_member("reasoning_effort", word))
+        else:
+            self._edits.append(node.replaced_by(word))
+        self._note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
 
     def _ask_for_usage(self) -> None:
         if not self._request.is_stream or is_refused("stream_options", None, self._target):

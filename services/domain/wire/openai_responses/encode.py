@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.model import EncodedRequest, Text, UnbuildableError
 from services.domain.wire.openai_chat.identity import add_identity, add_quirks
 from services.domain.wire.openai_chat.render import Rendering
@@ -29,6 +30,7 @@ def encode_request(request: Request, target: Target) -> EncodedRequest:
     Raises:
         UnbuildableError: the target cannot express the request.
     """
+    request = with_forced_effort(request, target)
     rendering = Rendering(is_native=request.family is WireFamily.OPENAI_RESPONSES)
     body: dict[str, object] = {"model": target.upstream_id}
     if rendering.is_native:

@@ -56,7 +56,7 @@ class _Splice:
             self._note("refused_parameter", TransformAction.DROPPED, node.key)
         self._edits += self._document.root.without(unwanted)
         reasoning = self._document.member("reasoning")
-        if reasoning is not None and reasoning not in unwanted:
+        if reasoning is None or reasoning not in unwanted:
             self._fit_effort(reasoning)
 
     def _is_refused(self, node: Node) -> bool:
@@ -66,15 +66,26 @@ class _Splice:
             return True
         return is_refused(node.key, node.value, self._target)
 
-    def _fit_effort(self, reasoning: Node) -> None:
-        node = reasoning.members.get("effort")
-        wanted = text(node.value) if node is not None else ""
-        if node is None or not wanted:
+    def _fit_effort(self, reasoning: Node | None) -> None:
+        node = reasoning.members.get("effort") if reasoning is not None else None
+        said = text(node.value) if node is not None else ""
+        wanted = self._target.effort or said
+        if not wanted or self._target.facts.reasoning == "none":
             return
         level = nearest_level(wanted, self._target, is_native=True)
-        if level != wanted:
-            self._edits.append(node.replaced_by(json.dumps(level)))
-            self._note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
+        if level == said:
+            return
+        word = json.dumps(level)
+        if node is not None:
+            edit = node.replaced_by(word)
+        elif reasoning is not None and isinstance(reasoning.value, dict):
+            edit = reasoning.with_member("effort", word)
+        elif reasoning is not None:
+            edit = reasoning.replaced_by(f'{{"effort":{word}}}')
+        else:
+            edit = self._document.root.with_member("reasoning", f'{{"effort":{word}}}')
+        self._edits.append(edit)
+        self._note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
 
     def _fit_limit(self) -> None:
         node, cap = self._document.member("max_output_tokens"), self._target.max_output_tokens
