@@ -89,7 +89,9 @@ def _words(message: Mapping[str, object]) -> tuple[Block, ...]:
 
 def _calls(message: Mapping[str, object], response_id: str, *, is_cut: bool) -> tuple[ToolUse, ...]:
     calls: list[Call] = []
-    for fragment in (*rows(message.get("tool_calls")), {"function": message.get("function_call")}):
+    legacy = message.get("function_call")
+    told = [{"function": legacy}] if isinstance(legacy, dict) else []
+    for fragment in (*rows(message.get("tool_calls")), *told):
         call_id = text(mapping(fragment).get("id"))
         call = Call("" if any(call_id == other.call_id for other in calls) else call_id)
         call.add(mapping(mapping(fragment).get("function")))
