@@ -119,7 +119,7 @@ class SessionThread:
                 session = replace(keep_summary(session, summary), history_epoch=epoch)
             return write_pin(session, pin, self._began_unix_s, basis_epoch=self._basis_epoch)
 
-        changed = self._sessions.change(self._address, transition)
+        changed = self._sessions.change(self._address, transition, is_last=False)
         self._history_epoch = changed.history_epoch
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:

@@ -25,12 +25,15 @@ from services.runtime.database import (
     store_errors,
 )
 from services.runtime.log import get_logger
+from services.runtime.postgres_pool import PostgresPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy.engine import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
+
+    _Row = sa.Row[tuple[str, str, str, int, bytes]]
 
 _log = get_logger("gateway")
 
@@ -68,6 +71,20 @@ _TAKING = (
 )
 """Statements by parameters: they are made once, and one call can carry many rows."""
 
+_FAST_LOADING = (
+    "SELECT session_key, role, installation_id, version, document FROM sessions"
+    " WHERE session_key = $1 AND role = $2"
+)
+_FAST_ADDING = (
+    "INSERT INTO sessions (session_key, role, installation_id, version, expires_unix_s, document)"
+    " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
+)
+_FAST_CHANGING = (
+    "UPDATE sessions SET version = $4, expires_unix_s = $5, document = $6"
+    " WHERE session_key = $1 AND role = $2 AND version = $3"
+)
+"""The same for PostgreSQL by its driver: what each action needs."""
+
 
 class SqlSessionStore:
     """Sessions in the gateway's database."""
@@ -75,9 +92,10 @@ class SqlSessionStore:
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url, schema=SCHEMA, is_autocommit=True)
         self._reader = read_only(self._engine)
+        self._pool = None if is_sqlite(url) else PostgresPool(url, SCHEMA)
         self._together = (
             self._engine
-            if is_sqlite(url)
+            if self._pool is None
             else self._engine.execution_options(isolation_level="READ COMMITTED")
         )
 
@@ -87,22 +105,29 @@ class SqlSessionStore:
 
     async def aclose(self) -> None:
         """Close the store."""
+        if self._pool is not None:
+            await self._pool.aclose()
         await self._engine.dispose()
 
-    async def load(self, address: Address) -> Session | None:
-        """Return the session; None: it was never stored."""
-        place = _place(address)
+    async def load(self, address: Address, known: Session | None = None) -> Session | None:
+        """Return the session, ``known`` where that is its version; None: it was never stored."""
+        if self._pool is not None:
+            row = await self._pool.fetch_one(_FAST_LOADING, address.key.hex(), address.role)
+        else:
+            row = await self._row(_place(address))
+        if row is None:
+            return None
+        return known if known is not None and row[3] == known.version else _session(*row)
 
-        def load(connection: Connection) -> Session | None:
-            row = connection.execute(_LOADING, place).one_or_none()
-            return _session(*row) if row is not None else None
-
+    async def _row(self, place: dict[str, object]) -> _Row | None:
         with store_errors():
-            return await at_once(self._reader, load)
+            return await at_once(self._reader, lambda one: one.execute(_LOADING, place).first())
 
     async def save(self, session: Session) -> Session | None:
         """Store a session over its own version; None: another version is stored."""
         stored = replace(session, version=session.version + 1)
+        if self._pool is not None:
+            return stored if await _saved(self._pool, stored) else None
         writing = _CHANGING if session.version else _ADDING
         values = _change(stored) if session.version else _row(stored)
 
@@ -160,6 +185,16 @@ class SqlSessionStore:
         with store_errors():
             async with self._engine.begin() as connection:
                 return (await connection.execute(ending)).rowcount
+
+
+async def _saved(pool: PostgresPool, stored: Session) -> bool:
+    """Return whether a session was stored over the version before it."""
+    place, before = (stored.address.key.hex(), stored.address.role), stored.version - 1
+    values = (stored.version, stored.expires_unix_s, encode(stored))
+    if before:
+        return await pool.change(_FAST_CHANGING, *place, before, *values) == 1
+    owner = stored.address.installation_id
+    return await pool.change(_FAST_ADDING, *place, owner, *values) == 1
 
 
 def _values(stored: Session) -> dict[str, object]:

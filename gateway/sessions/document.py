@@ -23,7 +23,11 @@ from gateway.sessions.model import (
     Strikes,
     TokenCounts,
 )
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import ProviderState
 from services.domain.wire.reading import mapping, text
+from services.domain.wire.state.kept import PLACES, Kept
+from services.domain.wire.state.sealing import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,6 +84,7 @@ def decode(document: bytes, address: Address, version: int) -> Session:
         history_epoch=_whole(members, "history_epoch"),
         summary=_binary(members, "summary"),
         aliases=_all(members, "aliases", _alias),
+        states=tuple(each for each in _all(members, "states", _kept) if each is not None),
         last_seen_unix_s=_number(members, "last_seen_unix_s"),
     )
 
@@ -156,6 +161,28 @@ def _alias(members: Members) -> Alias:
         role=text(members.get("role")),
         key=_binary(members, "key"),
         seen_unix_s=_number(members, "seen_unix_s"),
+    )
+
+
+def _kept(members: Members) -> Kept | None:
+    """Return a piece of state; None for one of a kind that is not known."""
+    told = mapping(members.get("state"))
+    place, family, kind = text(members.get("place")), text(told.get("family")), told.get("kind")
+    if place not in PLACES or kind not in KINDS or family not in tuple(WireFamily):
+        return None
+    state = ProviderState(
+        family=WireFamily(family),
+        kind=kind,
+        payload=text(told.get("payload")),
+        model=text(told.get("model")),
+        item_id=text(told.get("item_id")),
+    )
+    return Kept(
+        place=place,
+        call_id=text(members.get("call_id")),
+        digest=text(members.get("digest")),
+        state=state,
+        words_digest=text(members.get("words_digest")),
     )
 
 

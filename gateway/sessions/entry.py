@@ -29,7 +29,8 @@ class Entry:
         default_factory=lambda: deque(maxlen=MAX_PENDING)
     )
     change_count: int = 0
-    is_queued: bool = False
+    is_waiting: bool = False
+    """Whether it is on its way to the store."""
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
     def apply(self, transition: Transition) -> None:
@@ -57,7 +58,7 @@ class Entry:
 
     async def stored_within(self, seconds: float) -> None:
         """Return when everything is stored or the time is over."""
-        if self.is_queued:
+        if self.is_waiting:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self.idle.wait()

@@ -75,7 +75,7 @@ def carry_over(thread: Session, earlier: Session, now_unix_s: float) -> Session:
     """Return a new thread with what was learned in the one that it continues.
 
     For a client that rewrote its first message, which makes another thread of the same
-    conversation. Strikes, the latch of switches and mean risks go along; the pin and its caches do
+    conversation. Strikes, the latch of switches, mean risks and state go along; the pin and its caches do
     not, since nothing of the new history is cached.
     """
     return replace(
@@ -83,5 +83,6 @@ def carry_over(thread: Session, earlier: Session, now_unix_s: float) -> Session:
         strikes=merge_strikes(thread.strikes, earlier.strikes),
         has_ever_switched=thread.has_ever_switched or earlier.has_ever_switched,
         risks=thread.risks if thread.risks.action_count else earlier.risks,
+        states=thread.states or earlier.states,
         last_seen_unix_s=max(thread.last_seen_unix_s, now_unix_s),
     )

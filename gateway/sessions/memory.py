@@ -15,13 +15,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.sessions.entry import Entry
 from gateway.sessions.model import Session
+from gateway.sessions.writing import SessionWriter
 from services.domain.errors import RouterError
-from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from gateway.sessions.entry import Transition
@@ -35,21 +35,10 @@ TAKEN_UP_AT_START = 1024
 
 PATIENCE_S = 0.020
 """Longest wait of an action for the store, each way."""
-SHARED_WRITERS = 4
-"""Writers beside other gateways; alone there is one, since SQLite takes one at a time."""
-GATHER_S = 0.1
-"""How long a gateway alone on its store collects changes, so that a busy session costs few writes.
-
-A kill loses no more than that of pins; money has a journal of its own.
-"""
-MAX_BATCH = 256
-RETRY_AFTER_S = 1.0
 CLOSE_WITHIN_S = 5.0
 SWEEP_EVERY_S = 3600.0
 SWEEP_WITHIN_S = 30.0
 KEPT_AFTER_END_S = 24 * 3600.0
-
-_log = get_logger("gateway")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +67,7 @@ class Sessions:
         self._capacity = capacity
         self._entries: OrderedDict[tuple[bytes, str], Entry] = OrderedDict()
         self._is_complete = False
-        self._is_store_up = True
-        self._closing = asyncio.Event()
-        self._dirty: asyncio.Queue[Entry] = asyncio.Queue(2 * capacity)
+        self._writer = SessionWriter(store, clock, is_shared=is_shared, capacity=capacity)
         self._reads: dict[tuple[bytes, str], asyncio.Task[bool]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -97,16 +84,14 @@ class Sessions:
             for session in reversed(kept):
                 self._keep(session)
             self._is_complete = len(kept) < limit
-        writers = [self._write_for_ever() for _ in range(SHARED_WRITERS if self._is_shared else 1)]
-        for number, loop in enumerate((*writers, self._sweep_for_ever())):
+        for number, loop in enumerate((*self._writer.loops(), self._sweep_for_ever())):
             self._tasks.append(asyncio.create_task(loop, name=f"sessions-{number}"))
 
     async def aclose(self) -> None:
         """Store what is pending, as far as the store answers soon, and end."""
-        self._closing.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_WITHIN_S):
-                await self._dirty.join()
+                await self._writer.flush()
         running = [*self._tasks, *self._reads.values()]
         for task in running:
             task.cancel()
@@ -127,21 +112,23 @@ class Sessions:
         self._entries.move_to_end(_place(address))
         return Recall(entry.session)
 
-    def change(self, address: Address, transition: Transition) -> Session:
+    def change(self, address: Address, transition: Transition, *, is_last: bool = True) -> Session:
         """Apply a transition in memory, see to it that it is stored, and return the session.
 
-        The transition may be applied again, to what another gateway stored meanwhile.
+        The transition may be applied again, to what another gateway stored meanwhile. One that is
+        not the last of its action is stored a little later, at best together with the last.
         """
         entry = self._entries.get(_place(address)) or self._keep(Session(address))
         entry.apply(transition)
         self._entries.move_to_end(_place(address))
-        self._queue(entry)
+        (self._writer.queue if is_last else self._writer.queue_later)(entry)
         return entry.session
 
     async def settle(self, address: Address) -> None:
         """Return when the session is stored, or nobody else needs it, or the patience is over."""
         entry = self._entries.get(_place(address))
         if entry is not None and self._is_shared:
+            self._writer.hasten(entry)
             await entry.stored_within(PATIENCE_S)
 
     async def consume(self, address: Address) -> Session | None:
@@ -151,6 +138,7 @@ class Sessions:
         """
         entry = self._entries.get(_place(address))
         if entry is not None:
+            self._writer.hasten(entry)
             await entry.stored_within(PATIENCE_S)
             entry.pending.clear()
             self._entries.pop(_place(address), None)
@@ -158,7 +146,7 @@ class Sessions:
             return await self._store.consume(address, self._clock.now_unix_s())
         except RouterError as error:
             self._is_complete = False
-            self._note_fault(error)
+            self._writer.note_fault(error)
             return None
 
     async def _refresh(self, address: Address) -> bool:
@@ -173,12 +161,14 @@ class Sessions:
         return task.done() and not task.cancelled() and task.result()
 
     async def _read(self, address: Address) -> bool:
+        place = _place(address)
+        known = self._entries.get(place)
         try:
-            found = await self._store.load(address)
+            found = await self._store.load(address, known.stored if known is not None else None)
         except RouterError as error:
-            self._note_fault(error)
+            self._writer.note_fault(error)
             return False
-        entry = self._entries.get(_place(address))
+        entry = self._entries.get(place)
         if found is not None and entry is None:
             self._keep(found)
         elif found is not None and entry is not None and found.version > entry.stored.version:
@@ -200,7 +190,7 @@ class Sessions:
         stored = (
             place
             for place, entry in self._entries.items()
-            if not entry.is_queued and entry is not newest
+            if not entry.is_waiting and entry is not newest
         )
         place = next(stored, None)
         if place is None and len(self._entries) > 2 * self._capacity:
@@ -208,76 +198,6 @@ class Sessions:
         if place is not None:
             del self._entries[place]
             self._is_complete = False
-
-    def _queue(self, entry: Entry) -> None:
-        if entry.is_queued:
-            return
-        with contextlib.suppress(asyncio.QueueFull):
-            self._dirty.put_nowait(entry)
-            entry.is_queued = True
-            entry.idle.clear()
-
-    async def _write_for_ever(self) -> None:
-        while True:
-            batch = [await self._dirty.get()]
-            if not self._is_shared:
-                await self._gather()
-                while not self._dirty.empty() and len(batch) < MAX_BATCH:
-                    batch.append(self._dirty.get_nowait())
-                await self._write_together(batch)
-            for entry in batch:
-                await self._write(entry)
-                entry.is_queued = False
-                entry.idle.set()
-                self._dirty.task_done()
-
-    async def _gather(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GATHER_S):
-                await self._closing.wait()
-
-    async def _write_together(self, batch: list[Entry]) -> None:
-        """Store many sessions in one go; where that fails each is stored by itself afterwards."""
-        wanted = [
-            (entry, entry.change_count, session)
-            for entry in batch
-            if (session := entry.unstored()) != entry.stored
-        ]
-        if not wanted:
-            return
-        try:
-            is_stored = await self._store.save_all([session for _, _, session in wanted])
-        except RouterError as error:
-            self._note_fault(error)
-            return
-        if is_stored:
-            for entry, change_count, session in wanted:
-                entry.mark_stored(replace(session, version=session.version + 1), change_count)
-
-    async def _write(self, entry: Entry) -> None:
-        while entry.pending:
-            try:
-                await self._write_once(entry)
-                self._is_store_up = True
-            except RouterError as error:
-                self._note_fault(error)
-                await self._clock.sleep(RETRY_AFTER_S)
-
-    async def _write_once(self, entry: Entry) -> None:
-        """Store what is pending now; over another version than expected, read that one first."""
-        change_count = entry.change_count
-        wanted = entry.unstored()
-        saved = entry.stored if wanted == entry.stored else await self._store.save(wanted)
-        if saved is not None:
-            entry.mark_stored(saved, change_count)
-            return
-        address = entry.stored.address
-        entry.rebase(await self._store.load(address) or Session(address))
-
-    def _note_fault(self, error: RouterError) -> None:
-        if self._is_store_up:
-            _log.warning("session_store_down", reason=error.reason.value)
-        self._is_store_up = False
 
     async def _sweep_for_ever(self) -> None:
         while True:

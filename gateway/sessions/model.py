@@ -9,6 +9,7 @@ import enum
 from dataclasses import dataclass, field
 
 from gateway.model import InstallationId
+from services.domain.wire.state.kept import Kept
 
 TTL_S = 3600.0
 """How long a pin lives after its last use."""
@@ -179,6 +180,8 @@ class Session:
     summary: bytes = b""
     """A kept summary, opaque to the session."""
     aliases: tuple[Alias, ...] = ()
+    states: tuple[Kept, ...] = ()
+    """Opaque state of vendors that the client may lose, oldest first."""
     last_seen_unix_s: float = 0.0
 
     @property

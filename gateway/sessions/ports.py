@@ -21,10 +21,11 @@ class SessionStore(Protocol):
         """Close the store."""
         ...
 
-    async def load(self, address: Address) -> Session | None:
+    async def load(self, address: Address, known: Session | None = None) -> Session | None:
         """Return the session, of whichever installation it was first stored for.
 
-        None: it was never stored. One that cannot be read is empty and has its version.
+        None: it was never stored. One that cannot be read is empty and has its version. ``known``,
+        as it was stored or loaded before, is returned itself while no other version is stored.
         """
         ...
 

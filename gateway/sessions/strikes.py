@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gateway.model import EffectKind
 from gateway.sessions.model import Strike, Strikes
-from gateway.sessions.pins import expire_pin
+from gateway.sessions.pins import clear_pin, expire_pin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gateway.model import Effect
     from gateway.sessions.model import Session
 
 ERRORS_IN_A_ROW = 2
@@ -64,14 +66,46 @@ def struck_for_life(session: Session) -> frozenset[str]:
     )
 
 
-def cooling_models(session: Session, now_unix_s: float) -> tuple[str, ...]:
-    """Return the models in a cooldown, the soonest to end first, then by name."""
-    cooling = [
-        (strike.until_unix_s, strike.model_id)
+def cooldown_ends(session: Session, now_unix_s: float) -> dict[str, float]:
+    """Return until when each model in a cooldown is held back, in seconds since 1970."""
+    return {
+        strike.model_id: strike.until_unix_s
         for strike in session.strikes.models
         if strike.until_unix_s is not None and _is_held(strike, now_unix_s)
-    ]
-    return tuple(model_id for _, model_id in sorted(cooling))
+    }
+
+
+def cooling_models(session: Session, now_unix_s: float) -> tuple[str, ...]:
+    """Return the models in a cooldown, the soonest to end first, then by name."""
+    ends = cooldown_ends(session, now_unix_s)
+    return tuple(sorted(ends, key=lambda model_id: (ends[model_id], model_id)))
+
+
+def apply_effect(session: Session, effect: Effect, now_unix_s: float, cooldown_s: float) -> Session:
+    """Return the session after what dispatch asked it to remember.
+
+    Counts and evictions are about the model that the session is pinned to; ``cooldown_s`` is how
+    long a throttled model rests.
+    """
+    pin = session.pin
+    is_pinned = pin is not None and pin.choice.model_id == effect.model_id
+    match effect.kind:
+        case EffectKind.COOLDOWN:
+            strike = Strike(effect.model_id, "rate_limited", now_unix_s + cooldown_s)
+            return strike_model(session, strike, now_unix_s)
+        case EffectKind.DEMOTE:
+            return strike_model(session, Strike(effect.model_id, "failed"), now_unix_s)
+        case EffectKind.CLEAR_COUNTS:
+            cleared = replace(session.strikes, upstream_errors=0, overloads=0)
+            return replace(session, strikes=cleared)
+        case EffectKind.COUNT_REFUSAL if is_pinned:
+            return count_upstream_error(session, now_unix_s)
+        case EffectKind.COUNT_OVERLOAD if is_pinned:
+            return count_overload(session, effect.provider, now_unix_s)
+        case EffectKind.EVICT_PIN if is_pinned and pin is not None and not pin.is_forced:
+            return clear_pin(session, "evicted", now_unix_s)
+        case _:
+            return session
 
 
 def merge_strikes(first: Strikes, second: Strikes) -> Strikes:

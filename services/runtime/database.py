@@ -25,9 +25,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.util import greenlet_spawn
 
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import RouterError
 from services.runtime.launch import StartError
-from services.runtime.postgres import postgres_engine
+from services.runtime.postgres import postgres_engine, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -145,11 +145,7 @@ def store_errors() -> Iterator[None]:
     except (exc.IntegrityError, RouterError):
         raise
     except (exc.DBAPIError, exc.TimeoutError, OSError, TimeoutError, DatabaseError) as error:
-        raise RouterError(
-            Reason.STORE_UNAVAILABLE,
-            f"the store does not answer ({type(error).__name__})",
-            retry_after_s=1.0,
-        ) from error
+        raise unavailable(error) from error
 
 
 async def prepare(engine: AsyncEngine, scripts: Path, schema: str) -> None:

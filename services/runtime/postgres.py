@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from services.domain.errors import Reason, RouterError
+
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
@@ -48,3 +50,12 @@ def postgres_engine(url: URL, schema: str, *, is_autocommit: bool) -> AsyncEngin
             raise exc.InvalidatePoolError
 
     return engine
+
+
+def unavailable(error: Exception) -> RouterError:
+    """Return what callers are told of a store that does not answer."""
+    return RouterError(
+        Reason.STORE_UNAVAILABLE,
+        f"the store does not answer ({type(error).__name__})",
+        retry_after_s=1.0,
+    )

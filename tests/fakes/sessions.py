@@ -26,10 +26,13 @@ class MemorySessionStore:
     async def aclose(self) -> None:
         """Do nothing."""
 
-    async def load(self, address: Address) -> Session | None:
+    async def load(self, address: Address, known: Session | None = None) -> Session | None:
         self.loads += 1
         await self._answer()
-        return self.rows.get((address.key, address.role))
+        found = self.rows.get((address.key, address.role))
+        if found is not None and known is not None and found.version == known.version:
+            return known
+        return found
 
     async def save(self, session: Session) -> Session | None:
         self.saves += 1

@@ -21,6 +21,7 @@ from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.risks import record_risks
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
+from gateway.sessions.writing import GATHER_S
 from services.domain.errors import Reason, RouterError
 from services.runtime.clock import SystemClock
 from services.runtime.database import migrate, open_engine
@@ -59,6 +60,14 @@ async def test_a_session_is_found_as_it_was_stored(store: SessionStore) -> None:
     stored = await store.save(session)
     assert stored == replace(session, version=1)
     assert await store.load(ADDRESS) == stored
+
+
+async def test_a_version_that_is_known_need_not_be_read_again(store: SessionStore) -> None:
+    first = await store.save(full_session())
+    assert first is not None
+    assert await store.load(ADDRESS, first) is first
+    second = await store.save(first)
+    assert await store.load(ADDRESS, first) == second
 
 
 async def test_roles_share_nothing(store: SessionStore) -> None:
@@ -203,3 +212,14 @@ async def test_a_store_that_is_gone_says_so() -> None:
         await store.load(Address(b"k" * 16, "default", InstallationId("i")))
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     await store.aclose()
+
+
+async def test_a_change_without_a_last_one_is_stored_all_the_same() -> None:
+    store = MemorySessionStore()
+    sessions = Sessions(store, SystemClock(), is_shared=True)
+    await sessions.start()
+    sessions.change(ADDRESS, partial(keep_summary, payload=b"s"), is_last=False)
+    await asyncio.sleep(2 * GATHER_S)
+    assert store.saves == 1
+    await sessions.aclose()
+    assert store.saves == 1

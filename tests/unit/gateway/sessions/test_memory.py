@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from gateway.sessions import Session, Sessions, Strike
+from gateway.sessions import Address, Session, Sessions, Strike
 from gateway.sessions.entry import MAX_PENDING
 from gateway.sessions.memory import PATIENCE_S, SWEEP_EVERY_S
 from gateway.sessions.model import TTL_S
@@ -131,6 +131,45 @@ async def test_beside_others_each_action_reads_once_and_stores_once(
     assert (store.loads, store.saves) == (3, 2)
     await one.aclose()
     await two.aclose()
+
+
+async def test_beside_others_what_an_action_decides_and_leaves_is_one_write(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    sessions.change(ADDRESS, strike("decided"), is_last=False)
+    await asyncio.sleep(0)
+    assert store.saves == 0
+    sessions.change(ADDRESS, strike("left"))
+    await sessions.settle(ADDRESS)
+    assert struck(store.rows[PLACE]) == {"decided", "left"}
+    assert store.saves == 1
+    await sessions.aclose()
+
+
+@pytest.mark.parametrize("hastened", [Sessions.settle, Sessions.consume])
+async def test_who_needs_a_session_stored_does_not_wait_for_its_last_change(
+    store: MemorySessionStore,
+    clock: FakeClock,
+    hastened: Callable[[Sessions, Address], Awaitable[object]],
+) -> None:
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    sessions.change(ADDRESS, strike("decided"), is_last=False)
+    await hastened(sessions, ADDRESS)
+    assert store.saves == 1
+    await sessions.aclose()
+
+
+async def test_a_close_stores_what_still_waits_for_company(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+    sessions.change(ADDRESS, strike("decided"), is_last=False)
+    await sessions.aclose()
+    assert struck(store.rows[PLACE]) == {"decided"}
 
 
 @pytest.mark.spec("TRN-93")

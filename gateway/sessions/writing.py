@@ -1,0 +1,155 @@
+"""Stores the changes of sessions behind their memory: the last ones of many, or each on its own.
+
+Alone on its store a gateway collects changes and stores many sessions at once. Beside others it
+stores each by itself: at once when its action is over, else after :data:`GATHER_S`, so that what an
+action decides and what it leaves are one write when its answer is quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gateway.sessions.model import Session
+from services.domain.errors import RouterError
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from gateway.sessions.entry import Entry
+    from gateway.sessions.ports import SessionStore
+    from services.runtime.clock import Clock
+
+SHARED_WRITERS = 4
+"""Writers beside other gateways; alone there is one, since SQLite takes one at a time."""
+GATHER_S = 0.1
+"""How long changes are collected, so that a busy session costs few writes.
+
+A kill loses no more than that of pins; money has a journal of its own.
+"""
+MAX_BATCH = 256
+RETRY_AFTER_S = 1.0
+
+_log = get_logger("gateway")
+
+
+class SessionWriter:
+    """Owns the queue between the memory and the store."""
+
+    def __init__(
+        self, store: SessionStore, clock: Clock, *, is_shared: bool, capacity: int
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._is_shared = is_shared
+        self._is_store_up = True
+        self._closing = asyncio.Event()
+        self._dirty: asyncio.Queue[Entry] = asyncio.Queue(2 * capacity)
+        self._later: dict[int, tuple[Entry, asyncio.TimerHandle]] = {}
+
+    def loops(self) -> list[Coroutine[None, None, None]]:
+        """Return what writes for ever."""
+        count = SHARED_WRITERS if self._is_shared else 1
+        return [self._write_for_ever() for _ in range(count)]
+
+    async def flush(self) -> None:
+        """Return when all that is pending is stored; nothing waits for company any more."""
+        self._closing.set()
+        for entry, _ in tuple(self._later.values()):
+            self.queue(entry)
+        await self._dirty.join()
+
+    def queue(self, entry: Entry) -> None:
+        """Store a session as soon as a writer is free."""
+        if (waiting := self._later.pop(id(entry), None)) is not None:
+            waiting[1].cancel()
+        elif entry.is_waiting:
+            return
+        entry.is_waiting = False
+        with contextlib.suppress(asyncio.QueueFull):
+            self._dirty.put_nowait(entry)
+            entry.is_waiting = True
+            entry.idle.clear()
+
+    def queue_later(self, entry: Entry) -> None:
+        """Store a session after a while, or with the change that comes before that."""
+        if entry.is_waiting:
+            return
+        if not self._is_shared:
+            self.queue(entry)  # alone the writer itself collects
+            return
+        timer = asyncio.get_running_loop().call_later(GATHER_S, self.queue, entry)
+        self._later[id(entry)] = (entry, timer)
+        entry.is_waiting = True
+        entry.idle.clear()
+
+    def hasten(self, entry: Entry) -> None:
+        """Store now what was to be stored after a while."""
+        if id(entry) in self._later:
+            self.queue(entry)
+
+    def note_fault(self, error: RouterError) -> None:
+        """Tell once that the store does not answer."""
+        if self._is_store_up:
+            _log.warning("session_store_down", reason=error.reason.value)
+        self._is_store_up = False
+
+    async def _write_for_ever(self) -> None:
+        while True:
+            batch = [await self._dirty.get()]
+            if not self._is_shared:
+                await self._gather()
+                while not self._dirty.empty() and len(batch) < MAX_BATCH:
+                    batch.append(self._dirty.get_nowait())
+                await self._write_together(batch)
+            for entry in batch:
+                await self._write(entry)
+                entry.is_waiting = False
+                entry.idle.set()
+                self._dirty.task_done()
+
+    async def _gather(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GATHER_S):
+                await self._closing.wait()
+
+    async def _write_together(self, batch: list[Entry]) -> None:
+        """Store many sessions in one go; where that fails each is stored by itself afterwards."""
+        wanted = [
+            (entry, entry.change_count, session)
+            for entry in batch
+            if (session := entry.unstored()) != entry.stored
+        ]
+        if not wanted:
+            return
+        try:
+            is_stored = await self._store.save_all([session for _, _, session in wanted])
+        except RouterError as error:
+            self.note_fault(error)
+            return
+        if is_stored:
+            for entry, change_count, session in wanted:
+                entry.mark_stored(replace(session, version=session.version + 1), change_count)
+
+    async def _write(self, entry: Entry) -> None:
+        while entry.pending:
+            try:
+                await self._write_once(entry)
+                self._is_store_up = True
+            except RouterError as error:
+                self.note_fault(error)
+                await self._clock.sleep(RETRY_AFTER_S)
+
+    async def _write_once(self, entry: Entry) -> None:
+        """Store what is pending now; over another version than expected, read that one first."""
+        change_count = entry.change_count
+        wanted = entry.unstored()
+        saved = entry.stored if wanted == entry.stored else await self._store.save(wanted)
+        if saved is not None:
+            entry.mark_stored(saved, change_count)
+            return
+        address = entry.stored.address
+        entry.rebase(await self._store.load(address) or Session(address))
