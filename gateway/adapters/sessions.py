@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    _Row = sa.Row[tuple[str, str, str, int, bytes]]
+    _Row = sa.Row[str, str, str, int, bytes]
 
 _log = get_logger("gateway")
 
