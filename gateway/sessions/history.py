@@ -75,8 +75,8 @@ def carry_over(thread: Session, earlier: Session, now_unix_s: float) -> Session:
     """Return a new thread with what was learned in the one that it continues.
 
     For a client that rewrote its first message, which makes another thread of the same
-    conversation. Strikes, the latch of switches, mean risks and state go along; the pin and its caches do
-    not, since nothing of the new history is cached.
+    conversation. Strikes, the latch of switches, mean risks and state go along; the pin and its
+    caches do not, since nothing of the new history is cached.
     """
     return replace(
         thread,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Place = Literal["call", "before_call", "after_text"]
 """Where state belongs: on a call, in front of it, or behind the text of a turn."""
 
+PLACES: tuple[Place, ...] = ("call", "before_call", "after_text")
+
 MAX_DIGESTED_BYTES = 256 * 1024
 """Arguments that are longer have no digest: their calls are known by id alone."""
 

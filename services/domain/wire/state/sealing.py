@@ -32,7 +32,7 @@ _DELIMITER = "-"
 _CUT_MARK = re.compile(rf"-(?:{'|'.join(MARK[:size] for size in range(len(MARK) - 1, 3, -1))})$")
 _BLANK = re.compile(r"\s+")
 _CHECK_BYTES = 4
-_KINDS: tuple[Literal["signature", "encrypted", "redacted"], ...] = (
+KINDS: tuple[Literal["signature", "encrypted", "redacted"], ...] = (
     "signature",
     "encrypted",
     "redacted",
@@ -122,7 +122,7 @@ def _read(record: object) -> Sealed | None:
     if not all(isinstance(each, str) for each in words):
         return None
     family, name, payload, model, item_id, digest = words
-    kind = next((known for known in _KINDS if known == name), None)
+    kind = next((known for known in KINDS if known == name), None)
     issuer = next((known for known in WireFamily if known.value == family), None)
     if kind is None or issuer is None or not payload:
         return None

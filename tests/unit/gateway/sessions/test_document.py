@@ -8,6 +8,10 @@ from hypothesis import strategies as st
 from gateway.sessions import BindingUse, Choice, Pin, Session, Strike, TokenCounts
 from gateway.sessions.document import DocumentError, decode, encode
 from gateway.sessions.model import Alias, History, MeanRisk, Risks, Strikes
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import ProviderState
+from services.domain.wire.state.kept import PLACES, Kept
+from services.domain.wire.state.sealing import KINDS
 from tests.unit.gateway.sessions.made import ADDRESS, pinned
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -17,6 +21,16 @@ choices = st.builds(Choice, **dict.fromkeys(Choice.__dataclass_fields__, words))
 tokens = st.builds(TokenCounts, counts, counts, counts, counts)
 uses = st.builds(BindingUse, words, words, words, tokens, moments, moments, moments, counts)
 strikes = st.builds(Strike, words, words, st.none() | moments)
+kept = st.builds(
+    Kept,
+    st.sampled_from(PLACES),
+    words,
+    words,
+    st.builds(
+        ProviderState, st.sampled_from(WireFamily), st.sampled_from(KINDS), words, words, words
+    ),
+    words,
+)
 sessions = st.builds(
     Session,
     address=st.just(ADDRESS),
@@ -45,6 +59,7 @@ sessions = st.builds(
     aliases=st.lists(st.builds(Alias, words, st.binary(max_size=16), moments), max_size=2).map(
         tuple
     ),
+    states=st.lists(kept, max_size=2).map(tuple),
     last_seen_unix_s=moments,
 )
 
