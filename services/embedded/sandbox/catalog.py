@@ -1,4 +1,4 @@
-"""How the sandbox looks to the services: two ordinary providers and two ordinary models."""
+"""How the sandbox looks to the services: a provider for each dialect, and two models."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 MESSAGES_PROVIDER = "sandbox"
 CHAT_PROVIDER = "sandbox-chat"
+RESPONSES_PROVIDER = "sandbox-responses"
+GEMINI_PROVIDER = "sandbox-gemini"
 
 _ORDERS = {
-    "sandbox-large": (MESSAGES_PROVIDER, CHAT_PROVIDER),
-    "sandbox-small": (CHAT_PROVIDER, MESSAGES_PROVIDER),
+    "sandbox-large": (MESSAGES_PROVIDER, RESPONSES_PROVIDER, CHAT_PROVIDER, GEMINI_PROVIDER),
+    "sandbox-small": (CHAT_PROVIDER, GEMINI_PROVIDER, MESSAGES_PROVIDER, RESPONSES_PROVIDER),
 }
 
 
@@ -25,6 +27,8 @@ def providers(url: str) -> dict[str, ProviderSettings]:
     return {
         MESSAGES_PROVIDER: _provider(WireFamily.ANTHROPIC, url),
         CHAT_PROVIDER: _provider(WireFamily.OPENAI_CHAT, f"{url}/v1"),
+        RESPONSES_PROVIDER: _provider(WireFamily.OPENAI_RESPONSES, f"{url}/v1"),
+        GEMINI_PROVIDER: _provider(WireFamily.GEMINI, url),
     }
 
 

@@ -1,8 +1,8 @@
-"""What the sandbox needs to know of a request, read from either dialect."""
+"""What the sandbox needs to know of a request, and how JSON of any shape is read for it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -41,81 +41,37 @@ class Prompt:
     is_usage_wanted: bool = True
 
 
-def read_messages(body: Json) -> Prompt:
-    """Return the prompt of a Messages request."""
-    tools = {_text(tool, "name"): _table(tool, "input_schema") for tool in _tables(body, "tools")}
-    tail = _tail(_tables(body, "messages"))
-    blocks = [block for message in tail for block in _blocks(message.get("content"))]
-    results = [block for block in blocks if block.get("type") == "tool_result"]
-    output = _table(body, "output_config")
-    shape = _table(output, "format") or _table(body, "output_format")
-    return Prompt(
-        model=_text(body, "model"),
-        is_stream=body.get("stream") is True,
-        text="" if results else _joined(blocks),
-        segments=tuple(
-            _segment(part)
-            for part in (
-                *_tables(body, "tools"),
-                *_blocks(body.get("system")),
-                *_tables(body, "messages"),
-            )
-        ),
-        tools=tools,
-        forced_tool=_forced(_table(body, "tool_choice"), tools, ("any",)),
-        result_sizes=tuple(len(_joined(_blocks(block.get("content")))) for block in results),
-        schema=_table(shape, "schema") or None,
-        max_output_tokens=_whole(body, "max_tokens"),
-    )
+def is_said_by_model(message: Json) -> bool:
+    """Return whether a message is the model's own, where roles tell it."""
+    return message.get("role") in ("assistant", "model")
 
 
-def read_chat(body: Json) -> Prompt:
-    """Return the prompt of a Chat Completions request."""
-    functions = [_table(tool, "function") for tool in _tables(body, "tools")]
-    tools = {_text(function, "name"): _table(function, "parameters") for function in functions}
-    messages = _tables(body, "messages")
-    tail = _tail(messages)
-    results = [message for message in tail if message.get("role") == "tool"]
-    shape = _table(body, "response_format")
-    is_json = shape.get("type") in ("json_schema", "json_object")
-    choice = body.get("tool_choice")
-    named: Json = _table(choice, "function") if isinstance(choice, Mapping) else {"type": choice}
-    return Prompt(
-        model=_text(body, "model"),
-        is_stream=body.get("stream") is True,
-        text="" if results else _joined([b for m in tail for b in _blocks(m.get("content"))]),
-        segments=tuple(_segment(part) for part in (*_tables(body, "tools"), *messages)),
-        tools=tools,
-        forced_tool=_forced(named, tools, ("required",)),
-        result_sizes=tuple(len(_joined(_blocks(m.get("content")))) for m in results),
-        schema=_table(_table(shape, "json_schema"), "schema") if is_json else None,
-        max_output_tokens=_whole(body, "max_completion_tokens") or _whole(body, "max_tokens"),
-        is_usage_wanted=_table(body, "stream_options").get("include_usage") is True,
-    )
-
-
-def _tail(messages: Sequence[Json]) -> list[Json]:
+def tail_of(
+    messages: Sequence[Json], is_own: Callable[[Json], bool] = is_said_by_model
+) -> list[Json]:
     """Return the messages that the model is to answer: those after its own last one."""
     tail: list[Json] = []
     for message in reversed(messages):
-        if message.get("role") == "assistant":
+        if is_own(message):
             break
         if message.get("role") not in ("system", "developer"):
             tail.insert(0, message)
     return tail
 
 
-def _forced(choice: Json, tools: Mapping[str, Json], any_names: tuple[str, ...]) -> str:
-    name = _text(choice, "name")
+def forced(choice: Json, tools: Mapping[str, Json], any_names: tuple[str, ...]) -> str:
+    """Return the tool that must be called: the named one, or any; empty: none must."""
+    name = text_of(choice, "name")
     if name in tools:
         return name
     return next(iter(tools), "") if choice.get("type") in any_names else ""
 
 
-def _segment(part: Json) -> Segment:
+def segment_of(part: Json) -> Segment:
+    """Return a part of the prompt as a prompt cache sees it."""
     return Segment(
         orjson.dumps(_unmarked(part), option=orjson.OPT_SORT_KEYS),
-        is_breakpoint=any(CACHE_MARK in block for block in (part, *_blocks(part.get("content")))),
+        is_breakpoint=any(CACHE_MARK in block for block in (part, *blocks_of(part.get("content")))),
     )
 
 
@@ -132,17 +88,20 @@ def _unmarked(value: object) -> object:
     return value
 
 
-def _joined(blocks: Sequence[Json]) -> str:
-    return "\n".join(text for block in blocks if (text := _text(block, "text")))
+def joined(blocks: Sequence[Json]) -> str:
+    """Return the texts of blocks, one a line."""
+    return "\n".join(text for block in blocks if (text := text_of(block, "text")))
 
 
-def _blocks(content: object) -> list[Json]:
+def blocks_of(content: object) -> list[Json]:
+    """Return the blocks of a message's content; a bare text is one."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return list(_only_tables(content))
 
 
-def _tables(body: Json, key: str) -> list[Json]:
+def tables(body: Json, key: str) -> list[Json]:
+    """Return the objects in a list."""
     return list(_only_tables(body.get(key)))
 
 
@@ -151,16 +110,19 @@ def _only_tables(value: object) -> Iterator[Json]:
         yield from (item for item in value if isinstance(item, dict))
 
 
-def _table(body: Json, key: str) -> Json:
+def table(body: Json, key: str) -> Json:
+    """Return a member that is an object; else an empty one."""
     value = body.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _text(body: Json, key: str) -> str:
+def text_of(body: Json, key: str) -> str:
+    """Return a member that is a text; else an empty one."""
     value = body.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _whole(body: Json, key: str) -> int | None:
+def whole_of(body: Json, key: str) -> int | None:
+    """Return a member that is a whole number."""
     value = body.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

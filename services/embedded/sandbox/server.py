@@ -1,4 +1,4 @@
-"""The sandbox provider: a small HTTP server on loopback that answers both dialects.
+"""The sandbox provider: a small HTTP server on loopback that answers in every dialect.
 
 It exists so that the product can be tried without a key. It asks nobody, keeps nothing but the
 digests of prompt prefixes, and refuses requests that carry a credential.
@@ -7,23 +7,45 @@ digests of prompt prefixes, and refuses requests that carry a credential.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
 
-from services.embedded.sandbox import render
-from services.embedded.sandbox.prompt import Prompt, read_chat, read_messages
-from services.embedded.sandbox.render import Reply
+from services.embedded.sandbox import chat, gemini, messages, responses
+from services.embedded.sandbox.reply import Reply
 from services.embedded.sandbox.script import answer
 from services.embedded.sandbox.usage import PromptCache, token_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from services.embedded.sandbox.prompt import Prompt
+
 MODELS = ("sandbox-large", "sandbox-small")
 MAX_BODY_BYTES = 64 * 1024 * 1024
-CREDENTIAL_HEADERS = ("authorization", "x-api-key")
+CREDENTIAL_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How one dialect is read and written."""
+
+    read: Callable[[Mapping[str, object]], Prompt]
+    whole: Callable[[Reply], Mapping[str, object]]
+    events: Callable[[Reply], Iterator[bytes]]
+    error: Callable[[int, str], Mapping[str, object]]
+    is_automatic: bool = True
+    """Whether prompts are cached without marks of the client's."""
+
+
+_MESSAGES = _Dialect(
+    messages.read, messages.whole, messages.events, messages.error, is_automatic=False
+)
+_CHAT = _Dialect(chat.read, chat.whole, chat.events, chat.error)
+_RESPONSES = _Dialect(responses.read, responses.whole, responses.events, responses.error)
+_GEMINI = _Dialect(gemini.read, gemini.whole, gemini.events, gemini.error)
 
 
 class Sandbox:
@@ -35,6 +57,8 @@ class Sandbox:
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/responses", self._responses)
+        app.router.add_post("/v1beta/models/{name:.+}", self._gemini)
         app.router.add_get("/v1/models", _models)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         self.port = 0
@@ -60,42 +84,32 @@ class Sandbox:
         return f"http://127.0.0.1:{self.port}"
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
-        return await self._serve(
-            request,
-            read_messages,
-            is_automatic=False,
-            whole=render.message,
-            events=render.message_events,
-            error=render.message_error,
-        )
+        return await self._serve(request, _MESSAGES)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._serve(
-            request,
-            read_chat,
-            is_automatic=True,
-            whole=render.completion,
-            events=render.completion_events,
-            error=render.completion_error,
-        )
+        return await self._serve(request, _CHAT)
 
-    async def _serve(
-        self,
-        request: web.Request,
-        read: Callable[[Mapping[str, object]], Prompt],
-        *,
-        is_automatic: bool,
-        whole: Callable[[Reply], Mapping[str, object]],
-        events: Callable[[Reply], Iterator[bytes]],
-        error: Callable[[int, str], Mapping[str, object]],
-    ) -> web.StreamResponse:
+    async def _responses(self, request: web.Request) -> web.StreamResponse:
+        return await self._serve(request, _RESPONSES)
+
+    async def _gemini(self, request: web.Request) -> web.StreamResponse:
+        model, _, action = request.match_info["name"].rpartition(":")
+        is_stream = action == "streamGenerateContent"
+
+        def read(body: Mapping[str, object]) -> Prompt:
+            return replace(gemini.read(body), model=model, is_stream=is_stream)
+
+        return await self._serve(request, replace(_GEMINI, read=read))
+
+    async def _serve(self, request: web.Request, dialect: _Dialect) -> web.StreamResponse:
+        error = dialect.error
         if any(request.headers.get(name) for name in CREDENTIAL_HEADERS):
             return _json(error(403, "the sandbox takes no requests with a credential"), 403)
         raw = await request.read()
         body = _body(raw)
         if body is None:
             return _json(error(400, "the body is not a JSON object"), 400)
-        prompt = read(body)
+        prompt = dialect.read(body)
         if prompt.model not in MODELS:
             return _json(error(404, f"no such model; there are {' and '.join(MODELS)}"), 404)
         given = answer(prompt)
@@ -105,18 +119,20 @@ class Sandbox:
             id=hashlib.sha256(raw).hexdigest()[:16],
             model=prompt.model,
             answer=given,
-            tokens=self._cache.count(prompt.model, prompt.segments, is_automatic=is_automatic),
+            tokens=self._cache.count(
+                prompt.model, prompt.segments, is_automatic=dialect.is_automatic
+            ),
             is_usage_wanted=prompt.is_usage_wanted,
         )
         if not prompt.is_stream:
-            return _json(whole(reply), 200)
-        return await _stream(request, events(reply))
+            return _json(dialect.whole(reply), 200)
+        return await _stream(request, dialect.events(reply))
 
     async def _count_tokens(self, request: web.Request) -> web.Response:
         body = _body(await request.read())
         if body is None:
-            return _json(render.message_error(400, "the body is not a JSON object"), 400)
-        count = sum(token_count(segment) for segment in read_messages(body).segments)
+            return _json(messages.error(400, "the body is not a JSON object"), 400)
+        count = sum(token_count(segment) for segment in messages.read(body).segments)
         return _json({"input_tokens": count}, 200)
 
 

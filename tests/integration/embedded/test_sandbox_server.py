@@ -130,3 +130,42 @@ async def test_models_and_tokens_are_counted(client: httpx.AsyncClient) -> None:
     body = {"model": "sandbox-large", "messages": [{"role": "user", "content": "hi"}]}
     counted = (await client.post("/v1/messages/count_tokens", json=body)).json()
     assert counted["input_tokens"] > 0
+
+
+async def test_the_responses_sdk_reads_whole_answers_streams_and_errors(
+    chat_sdk: openai.AsyncOpenAI,
+) -> None:
+    sdk = chat_sdk
+    whole = await sdk.responses.create(
+        model="sandbox-large", extra_headers=NO_BEARER, input="sandbox: say hi"
+    )
+    assert (whole.output_text, whole.status) == ("hi", "completed")
+    async with sdk.responses.stream(
+        model="sandbox-large",
+        extra_headers=NO_BEARER,
+        input='sandbox: say so\nsandbox: call T {"a": 1}',
+        tools=[{"type": "function", "name": "T", "parameters": {}, "strict": False}],
+    ) as stream:
+        final = await stream.get_final_response()
+    assert final.output_text == "so"
+    call = final.output[-1]
+    assert call.type == "function_call"
+    assert (call.name, call.arguments) == ("T", '{"a":1}')
+    with pytest.raises(openai.RateLimitError):
+        await sdk.responses.create(
+            model="sandbox-large", extra_headers=NO_BEARER, input="sandbox: error 429"
+        )
+
+
+async def test_gemini_says_model_and_kind_of_answer_in_the_path(client: httpx.AsyncClient) -> None:
+    asked = {"contents": [{"role": "user", "parts": [{"text": "sandbox: say hi"}]}]}
+    whole = await client.post("/v1beta/models/sandbox-small:generateContent", json=asked)
+    assert whole.json()["candidates"][0]["content"]["parts"] == [{"text": "hi"}]
+    path = "/v1beta/models/sandbox-small:streamGenerateContent?alt=sse"
+    streamed = await client.post(path, json=asked)
+    assert streamed.headers["content-type"].startswith("text/event-stream")
+    assert '"finishReason":"STOP"' in streamed.text
+    unknown = await client.post("/v1beta/models/nope:generateContent", json=asked)
+    assert (unknown.status_code, unknown.json()["error"]["status"]) == (404, "NOT_FOUND")
+    refused = await client.post(path, json=asked, headers={"x-goog-api-key": "k"})
+    assert refused.status_code == 403

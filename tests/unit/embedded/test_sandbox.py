@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
 
 import jsonschema
 import orjson
@@ -11,11 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.domain.catalog import build_catalog
-from services.embedded.sandbox import catalog, render
+from services.domain.vocab import WireFamily
+from services.domain.wire.assemble import Assembler
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import Text, ToolUse
+from services.embedded.sandbox import catalog, gemini, responses
+from services.embedded.sandbox import chat as chat_dialect
+from services.embedded.sandbox import messages as messages_dialect
 from services.embedded.sandbox.instance import instance
-from services.embedded.sandbox.prompt import CACHE_MARK, Prompt, Segment, read_chat, read_messages
-from services.embedded.sandbox.render import Reply
+from services.embedded.sandbox.prompt import CACHE_MARK, Prompt, Segment
+from services.embedded.sandbox.reply import Reply
 from services.embedded.sandbox.script import GREETING, Answer, Call, answer
+from services.embedded.sandbox.server import MODELS
 from services.embedded.sandbox.usage import InputTokens, PromptCache
 
 READ = {"name": "Read", "input_schema": {"type": "object", "required": ["path"]}}
@@ -24,15 +32,23 @@ TITLE = {"type": "object", "required": ["title"], "properties": {"title": {"type
 
 def messages(text: str, **more: object) -> Prompt:
     said = {"role": "user", "content": [{"type": "text", "text": text}]}
-    return read_messages({"model": "sandbox-large", "messages": [said], **more})
+    return messages_dialect.read({"model": "sandbox-large", "messages": [said], **more})
 
 
 def chat(text: str, **more: object) -> Prompt:
     said = {"role": "user", "content": text}
-    return read_chat({"model": "sandbox-small", "messages": [said], **more})
+    return chat_dialect.read({"model": "sandbox-small", "messages": [said], **more})
 
 
-@pytest.mark.parametrize("read", [messages, chat])
+def items(said: str, **more: object) -> Prompt:
+    return responses.read({"model": "sandbox-large", "input": said, **more})
+
+
+def contents(text: str, **more: object) -> Prompt:
+    return gemini.read({"contents": [{"parts": [{"text": text}]}], **more})
+
+
+@pytest.mark.parametrize("read", [messages, chat, items, contents])
 def test_the_answer_is_a_greeting_unless_ordered_otherwise(read: object) -> None:
     assert callable(read)
     assert answer(read("what is 1 + 1?")) == Answer(GREETING)
@@ -85,7 +101,7 @@ def test_a_tool_result_is_answered_by_its_size_alone() -> None:
         },
         {"role": "system", "content": "a reminder"},
     ]
-    prompt = read_messages({"model": "m", "messages": turn, "tools": [READ]})
+    prompt = messages_dialect.read({"model": "m", "messages": turn, "tools": [READ]})
     assert answer(prompt) == Answer("The tool answered with 6 characters.")
     chat_turn = [
         {"role": "user", "content": "x"},
@@ -93,9 +109,48 @@ def test_a_tool_result_is_answered_by_its_size_alone() -> None:
         {"role": "tool", "content": "1234"},
         {"role": "tool", "content": [{"type": "text", "text": "12"}]},
     ]
-    assert answer(read_chat({"messages": chat_turn})).text == (
+    assert answer(chat_dialect.read({"messages": chat_turn})).text == (
         "The tools answered with 4, 2 characters."
     )
+
+
+@pytest.mark.parametrize("size", [0, 6])
+def test_results_of_the_newer_dialects_are_answered_by_their_size(size: int) -> None:
+    words = "x" * size
+    called = {"type": "function_call", "call_id": "c", "name": "Read", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c", "output": words}
+    turn = [{"role": "user", "content": "sandbox: say no"}, called, output]
+    expected = Answer(f"The tool answered with {size} characters.")
+    assert answer(responses.read({"input": turn})) == expected
+    call = {"functionCall": {"name": "Read", "args": {}}}
+    result = {"functionResponse": {"name": "Read", "response": {"result": words}}}
+    talk = [
+        {"role": "user", "parts": [{"text": "sandbox: say no"}]},
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [result]},
+    ]
+    assert answer(gemini.read({"contents": talk})) == expected
+
+
+def test_the_newer_dialects_say_tools_and_schemas_in_their_ways() -> None:
+    order = 'sandbox: call Read {"path": "a"}'
+    function = {"type": "function", "name": "Read", "parameters": TITLE}
+    calls = (Call("Read", '{"path":"a"}'),)
+    assert answer(items(order, tools=[function])).calls == calls
+    forced = (Call("Read", '{"title":"sandbox"}'),)
+    assert answer(items("hi", tools=[function], tool_choice="required")).calls == forced
+    named = {"type": "function", "name": "Read"}
+    assert answer(items("hi", tools=[function], tool_choice=named)).calls == forced
+    shape = {"format": {"type": "json_schema", "schema": TITLE}}
+    assert answer(items("hi", text=shape)).text == '{"title":"sandbox"}'
+
+    upper = {"type": "OBJECT", "required": ["title"], "properties": {"title": {"type": "STRING"}}}
+    declared = [{"functionDeclarations": [{"name": "Read", "parameters": upper}]}]
+    assert answer(contents(order, tools=declared)).calls == calls
+    mode = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["Read"]}}
+    assert answer(contents("hi", tools=declared, toolConfig=mode)).calls == forced
+    config = {"responseMimeType": "application/json", "responseSchema": upper}
+    assert answer(contents("hi", generationConfig=config)).text == '{"title":"sandbox"}'
 
 
 def test_a_schema_is_answered_by_an_instance() -> None:
@@ -135,8 +190,12 @@ def test_a_schema_that_contains_itself_ends() -> None:
 @given(st.recursive(st.text() | st.integers(-9, 9), lambda s: st.dictionaries(st.text(), s)))
 def test_any_json_gets_some_answer(value: object) -> None:
     body = {"model": value, "messages": value, "tools": [value], "output_config": value}
-    assert answer(read_messages(body)).token_count >= 1
-    assert answer(read_chat({**body, "response_format": value})).token_count >= 1
+    assert answer(messages_dialect.read(body)).token_count >= 1
+    assert answer(chat_dialect.read({**body, "response_format": value})).token_count >= 1
+    asked = {"model": value, "input": value, "tools": [value], "text": value, "tool_choice": value}
+    assert answer(responses.read(asked)).token_count >= 1
+    asked = {"contents": value, "tools": [value], "generationConfig": value, "toolConfig": value}
+    assert answer(gemini.read(asked)).token_count >= 1
     instance(value)
 
 
@@ -172,7 +231,7 @@ def test_a_moved_breakpoint_leaves_the_prefix_as_it_is() -> None:
     block = {"type": "text", "text": "a"}
     marked = {**block, CACHE_MARK: {"type": "ephemeral"}}
     first, second = (
-        read_messages({"messages": [{"role": "user", "content": [b]}]}).segments[0]
+        messages_dialect.read({"messages": [{"role": "user", "content": [b]}]}).segments[0]
         for b in (block, marked)
     )
     assert first.content == second.content
@@ -182,9 +241,9 @@ def test_a_moved_breakpoint_leaves_the_prefix_as_it_is() -> None:
 def test_a_text_counts_the_same_alone_and_as_the_only_block() -> None:
     alone: dict[str, object] = {"role": "user", "content": "a"}
     block = {"type": "text", "text": "a", CACHE_MARK: {"type": "ephemeral"}}
-    as_block = read_messages({"messages": [{**alone, "content": [block]}]}).segments[0]
+    as_block = messages_dialect.read({"messages": [{**alone, "content": [block]}]}).segments[0]
     assert as_block.is_breakpoint
-    assert as_block.content == read_messages({"messages": [alone]}).segments[0].content
+    assert as_block.content == messages_dialect.read({"messages": [alone]}).segments[0].content
 
 
 @given(st.lists(st.text(min_size=1), min_size=1), st.booleans())
@@ -210,8 +269,8 @@ def reply(given: Answer) -> Reply:
     ],
 )
 def test_a_stream_adds_up_to_the_whole_answer(given: Answer) -> None:
-    whole = orjson.loads(orjson.dumps(render.message(reply(given))))
-    events = [orjson.loads(e.split(b"data: ")[1]) for e in render.message_events(reply(given))]
+    whole = orjson.loads(orjson.dumps(messages_dialect.whole(reply(given))))
+    events = [orjson.loads(e.split(b"data: ")[1]) for e in messages_dialect.events(reply(given))]
     deltas = [e["delta"] for e in events if e["type"] == "content_block_delta"]
     assert "".join(d.get("text", "") for d in deltas) == given.text
     assert "".join(d.get("partial_json", "") for d in deltas) == "".join(
@@ -220,22 +279,51 @@ def test_a_stream_adds_up_to_the_whole_answer(given: Answer) -> None:
     assert events[-2]["usage"] == whole["usage"]
     assert events[-2]["delta"]["stop_reason"] == whole["stop_reason"]
 
-    chunks = [e.removeprefix(b"data: ") for e in render.completion_events(reply(given))]
+    chunks = [e.removeprefix(b"data: ") for e in chat_dialect.events(reply(given))]
     assert chunks.pop() == b"[DONE]\n\n"
     parsed = [orjson.loads(chunk) for chunk in chunks]
-    assert parsed[-1]["usage"] == render.completion(reply(given))["usage"]
+    assert parsed[-1]["usage"] == chat_dialect.whole(reply(given))["usage"]
     assert parsed[-1]["usage"]["prompt_tokens_details"] == {"cached_tokens": 2}
     said = [choice["delta"].get("content", "") for c in parsed for choice in c["choices"]]
     assert "".join(said) == given.text
 
 
+@pytest.mark.parametrize(
+    ("family", "dialect"), [(WireFamily.OPENAI_RESPONSES, responses), (WireFamily.GEMINI, gemini)]
+)
+@pytest.mark.parametrize(
+    "given",
+    [
+        Answer(GREETING),
+        Answer("é" * 40, is_cut=True),
+        Answer("t", (Call("R", '{"a":1}'), Call("S", "{}"))),
+    ],
+)
+def test_streams_of_the_newer_dialects_add_up_to_the_whole_answer(
+    family: WireFamily, dialect: ModuleType, given: Answer
+) -> None:
+    codec, assembler = codec_for(family), Assembler()
+    decoder = codec.stream_decoder()
+    assembler.feed(decoder.feed(b"".join(dialect.events(reply(given)))) + decoder.finish())
+    whole = codec.decode_response(orjson.dumps(dialect.whole(reply(given))))
+    assert assembler.response == whole
+    assert "".join(block.text for block in whole.blocks if isinstance(block, Text)) == given.text
+    called = [block for block in whole.blocks if isinstance(block, ToolUse)]
+    assert tuple(Call(block.name, block.arguments.decode()) for block in called) == given.calls
+    assert whole.usage is not None
+    assert (whole.usage.fresh_input, whole.usage.cache_read) == (4, 2)
+
+
 def test_a_chat_stream_reports_usage_only_when_asked() -> None:
     quiet = dataclasses.replace(reply(Answer("t")), is_usage_wanted=False)
-    assert not any(b"usage" in event for event in render.completion_events(quiet))
+    assert not any(b"usage" in event for event in chat_dialect.events(quiet))
 
 
-def test_the_models_are_free_and_bound_in_both_dialects() -> None:
+def test_the_models_are_free_and_bound_in_every_dialect() -> None:
     models = build_catalog([catalog.document()]).models
-    assert [b.provider for b in models["sandbox-large"].bindings] == ["sandbox", "sandbox-chat"]
-    assert [b.provider for b in models["sandbox-small"].bindings] == ["sandbox-chat", "sandbox"]
-    assert catalog.providers("http://h")["sandbox-chat"].base_url == "http://h/v1"
+    orders = [[b.provider for b in models[name].bindings] for name in MODELS]
+    providers = catalog.providers("http://h")
+    assert set(orders[0]) == set(orders[1]) == set(providers)
+    assert [order[0] for order in orders] == ["sandbox", "sandbox-chat"]
+    assert {provider.family for provider in providers.values()} == set(WireFamily)
+    assert providers["sandbox-chat"].base_url == "http://h/v1"
