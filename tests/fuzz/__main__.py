@@ -24,7 +24,6 @@ from tests.fuzz.inputs import TARGETS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.fuzz.findings import Finding
     from tests.fuzz.inputs import Target
 
 
@@ -46,25 +45,23 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"--only: no reader has {options.only!r} in its name")
     if options.engine == "atheris":
         return _search(targets, options.runs, options.seed, options.findings)
-    found = [
-        finding for target in targets for finding in _draw(target, options.examples, options.seed)
-    ]
-    for finding in found:
-        say(f"\n{finding.keep(options.findings)}\n{finding.trace}")
-    say(f"{len(found)} findings in {len(targets)} readers")
+    found = sum(_draw(target, options) for target in targets)
+    say(f"{found} findings in {len(targets)} readers")
     return 1 if found else 0
 
 
-def _draw(target: Target, examples: int, seed: int) -> list[Finding]:
-    """Return the findings of one reader, the same trace once."""
+def _draw(target: Target, options: argparse.Namespace) -> int:
+    """Draw inputs for one reader; return the number of findings, the same trace counted once."""
     started, tried = time.monotonic(), 0
-    found: dict[str, Finding] = {}
-    for size, findings in campaign(target, examples, seed):
+    traces: set[str] = set()
+    for size, finding in campaign(target, options.examples, options.seed):
         tried += size
-        found.update((finding.trace, finding) for finding in findings)
+        if finding is not None and finding.trace not in traces:
+            traces.add(finding.trace)
+            say(f"kept {finding.keep(options.findings)}\n{finding.trace}")
         took = time.monotonic() - started
-        say(f"{target.name}: {tried} inputs, {len(found)} findings, {took:.0f} s")
-    return list(found.values())
+        say(f"{target.name}: {tried} inputs, {len(traces)} findings, {took:.0f} s")
+    return len(traces)
 
 
 def _search(targets: Sequence[Target], runs: int, seed: int, findings: Path) -> int:

@@ -25,14 +25,16 @@ NUMBERS = st.lists(st.integers(0, MOST), min_size=8, max_size=48)
 """Decisions of one input."""
 
 
-def campaign(target: Target, examples: int, first_seed: int) -> Iterator[tuple[int, list[Finding]]]:
-    """Try ``examples`` inputs; yield after each batch how many were tried, and what was found."""
+def campaign(
+    target: Target, examples: int, first_seed: int
+) -> Iterator[tuple[int, Finding | None]]:
+    """Try ``examples`` inputs; yield after each batch its size and what it found."""
     tried = 0
     while tried < examples:
         size = min(BATCH, examples - tried)
         finding = batch(target, size, first_seed + tried)
         tried += size
-        yield size, [] if finding is None else [finding]
+        yield size, finding
 
 
 def batch(target: Target, examples: int, from_seed: int) -> Finding | None:

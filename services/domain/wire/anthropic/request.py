@@ -18,7 +18,7 @@ from services.domain.wire.model import (
     Turn,
     WireError,
 )
-from services.domain.wire.reading import mapping, rows, text, whole
+from services.domain.wire.reading import count, mapping, rows, text
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
@@ -206,11 +206,10 @@ def _tool_choice(value: object) -> ToolChoice:
 
 
 def _limits(document: Document) -> Limits:
-    """Return the limits; an output limit that is no whole number of 0 or more says nothing."""
-    limit = whole(document.value("max_tokens"))
+    """Return the limits; an output limit that is no count says nothing."""
     stops = rows(document.value("stop_sequences"))
     return Limits(
-        max_output_tokens=limit if limit is not None and limit >= 0 else None,
+        max_output_tokens=count(document.value("max_tokens")),
         stop=tuple(stop for stop in stops if isinstance(stop, str)),
     )
 
@@ -219,7 +218,7 @@ def _sampling(document: Document) -> Sampling:
     return Sampling(
         temperature=_number(document.value("temperature")),
         top_p=_number(document.value("top_p")),
-        top_k=whole(document.value("top_k")),
+        top_k=count(document.value("top_k")),
     )
 
 
@@ -232,10 +231,10 @@ def _number(value: object) -> float | None:
 def _reasoning(thinking: Mapping[str, object], config: Mapping[str, object]) -> Reasoning:
     kind = thinking.get("type")
     level = text(config.get("effort"))
-    budget = whole(thinking.get("budget_tokens"))
+    budget = count(thinking.get("budget_tokens"))
     if kind == "disabled":
         return Reasoning("off")
-    if kind == "enabled" and budget is not None and budget > 0:
+    if kind == "enabled" and budget:
         return Reasoning("budget", budget_tokens=budget)
     if level:
         return Reasoning("off") if level == "none" else Reasoning("level", level=level)

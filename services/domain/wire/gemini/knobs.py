@@ -14,7 +14,7 @@ from services.domain.wire.model import (
     ToolChoice,
     WireError,
 )
-from services.domain.wire.reading import mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,9 @@ class Config:
         level = text(member(told, "thinkingLevel")).lower()
         if level and level != "thinking_level_unspecified":
             return Reasoning("level", level=level)
-        budget = whole(member(told, "thinkingBudget"))
+        budget = whole_knob(
+            member(told, "thinkingBudget"), "generationConfig.thinkingConfig.thinkingBudget"
+        )
         if budget is None:
             return Reasoning("auto") if member(told, "includeThoughts") is True else Reasoning()
         if budget == 0:

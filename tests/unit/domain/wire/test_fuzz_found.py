@@ -187,3 +187,13 @@ def test_arguments_cross_every_dialect_with_digits_and_repeated_keys(
     target = Target(target_family, "acme", "m", "m", ModelFacts())
     sent = codec_for(target_family).encode_request(request, target).body.decode()
     assert arguments in sent.replace('\\"', '"')
+
+
+@pytest.mark.spec("XLT-91", "XLT-92")
+@pytest.mark.parametrize("limit", ["1e300", "1" * 400, "-5", '"9"', "1.5", "null"])
+def test_an_output_limit_that_none_can_mean_is_none(limit: str) -> None:
+    body = f'{{"model":"m","max_tokens":{limit},"messages":[{json.dumps(ASK)}]}}'.encode()
+    request = codec_for(A).decode_request(body)
+    assert request.limits.max_output_tokens is None
+    target = Target(O, "acme", "m", "m", ModelFacts())
+    assert b"max_tokens" not in codec_for(O).encode_request(request, target).body
