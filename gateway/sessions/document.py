@@ -26,7 +26,7 @@ from gateway.sessions.model import (
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
 from services.domain.wire.reading import mapping, text
-from services.domain.wire.state.kept import PLACES, Kept
+from services.domain.wire.state.kept import Kept, Place
 from services.domain.wire.state.sealing import KINDS
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _kept(members: Members) -> Kept | None:
     """Return a piece of state; None for one of a kind that is not known."""
     told = mapping(members.get("state"))
     place, family, kind = text(members.get("place")), text(told.get("family")), told.get("kind")
-    if place not in PLACES or kind not in KINDS or family not in tuple(WireFamily):
+    if place not in tuple(Place) or kind not in KINDS or family not in tuple(WireFamily):
         return None
     state = ProviderState(
         family=WireFamily(family),
@@ -178,7 +178,7 @@ def _kept(members: Members) -> Kept | None:
         item_id=text(told.get("item_id")),
     )
     return Kept(
-        place=place,
+        place=Place(place),
         call_id=text(members.get("call_id")),
         digest=text(members.get("digest")),
         state=state,

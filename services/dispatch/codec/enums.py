@@ -13,6 +13,7 @@ from services.dispatch.model import enums
 from services.domain import vocab
 from services.domain.errors import InvalidRequestError
 from services.domain.wire.model import StopReason, TransformAction
+from services.domain.wire.state.kept import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +55,7 @@ STEP = Table(dispatch_pb2.WalkStep, enums.WalkStep, "WALK_STEP_")
 EFFECT = Table(dispatch_pb2.SessionEffectKind, enums.EffectKind, "SESSION_EFFECT_KIND_")
 WALK_END = Table(dispatch_pb2.WalkEnd, enums.WalkEnd, "WALK_END_")
 TRANSFORM = Table(dispatch_pb2.TransformAction, TransformAction, "TRANSFORM_ACTION_")
+PLACE = Table(dispatch_pb2.StatePlace, Place, "STATE_PLACE_")
 STOP = Table(usage_pb2.StopReason, StopReason, "STOP_REASON_")
 USAGE_SOURCE = Table(usage_pb2.UsageSource, enums.UsageSource, "USAGE_SOURCE_")
 CREDENTIAL_KIND = Table(grant_pb2.CredentialKind, vocab.CredentialKind, "CREDENTIAL_KIND_")

@@ -19,6 +19,8 @@ from services.dispatch.model.plan import (
     RescueFlags,
 )
 from services.domain.errors import InvalidRequestError
+from services.domain.wire.state.kept import Restored
+from services.domain.wire.state.sealing import unseal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_BINDINGS = 16
 MAX_RESCUES = 32
+MAX_RESTORED = 1024
 
 
 def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
@@ -61,6 +64,7 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
         is_throttle_wait_enabled=flags.is_throttle_wait_enabled,
         is_model_switched=flags.is_model_switched,
         is_user_forced=flags.is_user_forced,
+        restored=_restored(message.restored_states),
         rescues=_rescues(message.rescues),
         rescue_flags=RescueFlags(
             is_shadow=flags.is_shadow,
@@ -69,6 +73,19 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
             is_subscription_only=flags.is_subscription_only,
             is_cyber_retry_enabled=flags.is_cyber_refusal_retry_enabled,
         ),
+    )
+
+
+def _restored(rows: Sequence[dispatch_pb2.RestoredState]) -> tuple[Restored, ...]:
+    """Return the states that can be read; the others are left out, as if they were lost."""
+    if len(rows) > MAX_RESTORED:
+        field, limit = "plan.restored_states", MAX_RESTORED
+        raise InvalidRequestError.of(field, f"must hold at most {limit} entries")
+    found = ((tables.PLACE.get(row.place), unseal(row.sealed_state), row.key) for row in rows)
+    return tuple(
+        Restored(place, key, sealed.state, sealed.words_digest)
+        for place, sealed, key in found
+        if place is not None and sealed is not None
     )
 
 

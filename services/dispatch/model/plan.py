@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from services.dispatch.model.enums import AttemptCause, AttemptKind
     from services.domain.vocab import WireFamily
     from services.domain.wire.model import Address
+    from services.domain.wire.state.kept import Restored
 
 HeaderPairs = tuple[tuple[str, str], ...]
 """HTTP headers in order, names in lower case, repeats kept."""
@@ -127,6 +128,8 @@ class Plan:
     is_throttle_wait_enabled: bool = False
     is_model_switched: bool = False
     is_user_forced: bool = False
+    restored: tuple[Restored, ...] = ()
+    """Opaque state that the client lost and the session kept."""
     rescues: tuple[Rescue, ...] = ()
     rescue_flags: RescueFlags = RescueFlags()
 

@@ -14,14 +14,16 @@ from services.domain.wire.codecs import read_request
 from services.domain.wire.model import Target, WireError
 from services.domain.wire.reading import dump
 from services.domain.wire.scanner import scan
+from services.domain.wire.state.requests import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from services.dispatch.model.plan import BindingRef
     from services.domain.catalog import Binding, Catalog
     from services.domain.wire.contract import Codec
     from services.domain.wire.model import Address, EncodedRequest, Request
+    from services.domain.wire.state.kept import Restored
 
     CodecOf: TypeAlias = Callable[[WireFamily], Codec]
 
@@ -35,11 +37,14 @@ class ClientBody:
         body: bytes,
         codec_of: CodecOf,
         address: Address | None = None,
+        *,
+        restored: Sequence[Restored] = (),
     ) -> None:
         self.family = family
         self._body = body
         self._codec_of = codec_of
         self._address = address
+        self._restored = restored
         self._request: Request | None = None
 
     @property
@@ -70,7 +75,7 @@ class ClientBody:
         if target.family is self.family:
             encoded = codec.splice_request(self._body, self.request, target)
         else:
-            encoded = codec.encode_request(self.request, target)
+            encoded = codec.encode_request(opened(self.request, self._restored), target)
         is_named_by_address = target.family is WireFamily.GEMINI
         if not is_named_by_address and not names_model(encoded.body, target.upstream_id):
             raise RouterError(

@@ -55,7 +55,13 @@ class Walk:
         self._order = order
         self._jitter = jitter
         self._time_left_s = time_left_s
-        self._body = ClientBody(order.family, order.body, stage.codec_of, order.address)
+        self._body = ClientBody(
+            order.family,
+            order.body,
+            stage.codec_of,
+            order.address,
+            restored=order.plan.restored,
+        )
         self._keyring = Keyring(stage.credentials, order)
         self._chronicle = Chronicle(stage.catalog, order)
         self._itinerary = Itinerary(order.plan)

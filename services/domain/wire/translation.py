@@ -27,7 +27,7 @@ from services.domain.wire.model import (
     Thinking,
     ToolUse,
 )
-from services.domain.wire.state.kept import Kept, call_digest
+from services.domain.wire.state.kept import Kept, Place, call_digest
 from services.domain.wire.state.sealing import (
     Sealed,
     WordsDigest,
@@ -207,10 +207,10 @@ class AnswerTranslation:
             return
         digest = call_digest(call.name, call.arguments)
         for each in self._unplaced:
-            kept = Kept("before_call", call.call_id, digest, each.state, each.words_digest)
+            kept = Kept(Place.BEFORE_CALL, call.call_id, digest, each.state, each.words_digest)
             self.kept.append(kept)
         self._unplaced = []
-        self.kept += [Kept("call", call.call_id, digest, state) for state in states]
+        self.kept += [Kept(Place.CALL, call.call_id, digest, state) for state in states]
 
     def _sealed(self, state: ProviderState, digest: str) -> ProviderState | None:
         """Return the client's own form of a thought's state; None where it has none.
@@ -235,7 +235,7 @@ class AnswerTranslation:
         digest = self._said.value if self._unplaced else ""
         if digest:
             self.kept += [
-                Kept("after_text", "", digest, each.state, each.words_digest)
+                Kept(Place.AFTER_TEXT, "", digest, each.state, each.words_digest)
                 for each in self._unplaced
             ]
         self._unplaced = []

@@ -6,11 +6,12 @@ back, and by its name and arguments second.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from services.domain.wire.model import Role, Text, ToolUse
 from services.domain.wire.reading import load
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import ProviderState, Request, Turn
 
-Place = Literal["call", "before_call", "after_text"]
-"""Where state belongs: on a call, in front of it, or behind the text of a turn."""
+class Place(enum.StrEnum):
+    """Where state belongs in a turn."""
 
-PLACES: tuple[Place, ...] = ("call", "before_call", "after_text")
+    CALL = "call"
+    BEFORE_CALL = "before_call"
+    AFTER_TEXT = "after_text"
+
 
 MAX_DIGESTED_BYTES = 256 * 1024
 """Arguments that are longer have no digest: their calls are known by id alone."""
@@ -78,8 +82,8 @@ def lost_state(request: Request, kept: Sequence[Kept]) -> tuple[Restored, ...]:
     """Return the kept state that a request lacks, each with the place where it belongs."""
     if not kept:
         return ()
-    of_calls = [each for each in kept if each.place != "after_text"]
-    of_texts = [each for each in kept if each.place == "after_text"]
+    of_calls = [each for each in kept if each.place is not Place.AFTER_TEXT]
+    of_texts = [each for each in kept if each.place is Place.AFTER_TEXT]
     found: list[Restored] = []
     for turn in request.turns:
         if turn.role is not Role.ASSISTANT:
@@ -89,7 +93,7 @@ def lost_state(request: Request, kept: Sequence[Kept]) -> tuple[Restored, ...]:
                 found += _of_call(block, of_calls)
         digest = text_digest(turn) if of_texts else ""
         found += [
-            Restored("after_text", digest, each.state, each.words_digest)
+            Restored(Place.AFTER_TEXT, digest, each.state, each.words_digest)
             for each in of_texts
             if digest and each.digest == digest
         ]
@@ -116,7 +120,7 @@ def _of_call(call: ToolUse, kept: Iterable[Kept]) -> list[Restored]:
         Restored(each.place, call.call_id, each.state, each.words_digest)
         for each in matched
         if (each.call_id, each.digest) == (latest.call_id, latest.digest)
-        and not (each.place == "call" and _has_state_of(call, each))
+        and not (each.place is Place.CALL and _has_state_of(call, each))
     ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Role, Text, Thinking, ToolResult, ToolUse
-from services.domain.wire.state.kept import text_digest
+from services.domain.wire.state.kept import Place, text_digest
 from services.domain.wire.state.sealing import (
     Sealed,
     clean_id,
@@ -152,15 +152,15 @@ def _with_restored(
         if isinstance(block, ToolUse):
             mine = [each for each in restored if clean_id(each.key) == block.call_id]
             for each in mine:
-                if each.place == "before_call":
+                if each.place is Place.BEFORE_CALL:
                     _think(found, each)
-            signed = [each.state for each in mine if each.place == "call"]
+            signed = [each.state for each in mine if each.place is Place.CALL]
             if signed and not block.state:
                 block = replace(block, state=tuple(signed), raw=b"")
         found.append(block)
     digest = text_digest(turn)
     for each in restored:
-        if each.place == "after_text" and digest and each.key == digest:
+        if each.place is Place.AFTER_TEXT and digest and each.key == digest:
             _think(found, each, is_last=True)
     return tuple(found)
 

@@ -10,7 +10,7 @@ from gateway.sessions.document import DocumentError, decode, encode
 from gateway.sessions.model import Alias, History, MeanRisk, Risks, Strikes
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
-from services.domain.wire.state.kept import PLACES, Kept
+from services.domain.wire.state.kept import Kept, Place
 from services.domain.wire.state.sealing import KINDS
 from tests.unit.gateway.sessions.made import ADDRESS, pinned
 
@@ -23,7 +23,7 @@ uses = st.builds(BindingUse, words, words, words, tokens, moments, moments, mome
 strikes = st.builds(Strike, words, words, st.none() | moments)
 kept = st.builds(
     Kept,
-    st.sampled_from(PLACES),
+    st.sampled_from(Place),
     words,
     words,
     st.builds(

@@ -10,13 +10,13 @@ from gateway.sessions.history import carry_over
 from gateway.sessions.states import MAX_STATES, MAX_STATES_BYTES, keep_states
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
-from services.domain.wire.state.kept import Kept
+from services.domain.wire.state.kept import Kept, Place
 from tests.unit.gateway.sessions.made import EMPTY, NOW
 
 
 def kept(name: str, payload: str = "x") -> Kept:
     """Return the state of a call."""
-    return Kept("call", name, "", ProviderState(WireFamily.GEMINI, "signature", payload))
+    return Kept(Place.CALL, name, "", ProviderState(WireFamily.GEMINI, "signature", payload))
 
 
 @pytest.mark.spec("XLT-181")

@@ -53,6 +53,13 @@ class SessionEffectKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_EFFECT_KIND_COUNT_OVERLOAD: _ClassVar[SessionEffectKind]
     SESSION_EFFECT_KIND_CLEAR_COUNTS: _ClassVar[SessionEffectKind]
 
+class StatePlace(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STATE_PLACE_UNSPECIFIED: _ClassVar[StatePlace]
+    STATE_PLACE_CALL: _ClassVar[StatePlace]
+    STATE_PLACE_BEFORE_CALL: _ClassVar[StatePlace]
+    STATE_PLACE_AFTER_TEXT: _ClassVar[StatePlace]
+
 class TransformAction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     TRANSFORM_ACTION_UNSPECIFIED: _ClassVar[TransformAction]
@@ -91,6 +98,10 @@ SESSION_EFFECT_KIND_COUNT_REFUSAL: SessionEffectKind
 SESSION_EFFECT_KIND_EVICT_PIN: SessionEffectKind
 SESSION_EFFECT_KIND_COUNT_OVERLOAD: SessionEffectKind
 SESSION_EFFECT_KIND_CLEAR_COUNTS: SessionEffectKind
+STATE_PLACE_UNSPECIFIED: StatePlace
+STATE_PLACE_CALL: StatePlace
+STATE_PLACE_BEFORE_CALL: StatePlace
+STATE_PLACE_AFTER_TEXT: StatePlace
 TRANSFORM_ACTION_UNSPECIFIED: TransformAction
 TRANSFORM_ACTION_DROPPED: TransformAction
 TRANSFORM_ACTION_PROJECTED: TransformAction
@@ -206,7 +217,7 @@ class UpstreamModel(_message.Message):
     def __init__(self, upstream_id: _Optional[str] = ..., display_name: _Optional[str] = ..., context_window_token_count: _Optional[int] = ..., max_output_token_count: _Optional[int] = ..., model_id: _Optional[str] = ...) -> None: ...
 
 class AttemptPlan(_message.Message):
-    __slots__ = ("bindings", "start_index", "grant", "presented", "rescues", "budget", "flags", "first_attempt_number", "affinity_key", "versions")
+    __slots__ = ("bindings", "start_index", "grant", "presented", "rescues", "budget", "flags", "first_attempt_number", "affinity_key", "versions", "restored_states")
     BINDINGS_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     GRANT_FIELD_NUMBER: _ClassVar[int]
@@ -217,6 +228,7 @@ class AttemptPlan(_message.Message):
     FIRST_ATTEMPT_NUMBER_FIELD_NUMBER: _ClassVar[int]
     AFFINITY_KEY_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    RESTORED_STATES_FIELD_NUMBER: _ClassVar[int]
     bindings: _containers.RepeatedCompositeFieldContainer[_attempt_pb2.PlannedBinding]
     start_index: int
     grant: _grant_pb2.CredentialGrant
@@ -227,7 +239,18 @@ class AttemptPlan(_message.Message):
     first_attempt_number: int
     affinity_key: str
     versions: _binding_pb2.Versions
-    def __init__(self, bindings: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., start_index: _Optional[int] = ..., grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ..., presented: _Optional[_Iterable[_Union[_grant_pb2.PresentedCredential, _Mapping]]] = ..., rescues: _Optional[_Iterable[_Union[RescueCandidate, _Mapping]]] = ..., budget: _Optional[_Union[AttemptBudget, _Mapping]] = ..., flags: _Optional[_Union[PlanFlags, _Mapping]] = ..., first_attempt_number: _Optional[int] = ..., affinity_key: _Optional[str] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ...) -> None: ...
+    restored_states: _containers.RepeatedCompositeFieldContainer[RestoredState]
+    def __init__(self, bindings: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., start_index: _Optional[int] = ..., grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ..., presented: _Optional[_Iterable[_Union[_grant_pb2.PresentedCredential, _Mapping]]] = ..., rescues: _Optional[_Iterable[_Union[RescueCandidate, _Mapping]]] = ..., budget: _Optional[_Union[AttemptBudget, _Mapping]] = ..., flags: _Optional[_Union[PlanFlags, _Mapping]] = ..., first_attempt_number: _Optional[int] = ..., affinity_key: _Optional[str] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ..., restored_states: _Optional[_Iterable[_Union[RestoredState, _Mapping]]] = ...) -> None: ...
+
+class RestoredState(_message.Message):
+    __slots__ = ("place", "key", "sealed_state")
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    SEALED_STATE_FIELD_NUMBER: _ClassVar[int]
+    place: StatePlace
+    key: str
+    sealed_state: str
+    def __init__(self, place: _Optional[_Union[StatePlace, str]] = ..., key: _Optional[str] = ..., sealed_state: _Optional[str] = ...) -> None: ...
 
 class RescueCandidate(_message.Message):
     __slots__ = ("cause", "bindings", "health", "cooldown_end_time", "is_other_provider", "is_model_switch", "suppressed_plans")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+from pointsman.dispatch.v1 import dispatch_pb2 as pb
+
+from services.dispatch.codec.plans import MAX_RESTORED, plan_of
+from services.dispatch.model.plan import Budget
+from services.domain.errors import InvalidRequestError
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import ProviderState
+from services.domain.wire.state.kept import Place, Restored
+from services.domain.wire.state.sealing import Sealed, seal
+
+STATE = ProviderState(WireFamily.GEMINI, "signature", "payload", "m", "i")
+
+
+def plan(*states: pb.RestoredState) -> pb.AttemptPlan:
+    """Return a plan of one binding with these states."""
+    message = pb.AttemptPlan(first_attempt_number=1, restored_states=states)
+    message.bindings.add().binding.model_id = "m"
+    message.bindings[0].binding.provider = "p"
+    return message
+
+
+@pytest.mark.spec("XLT-181")
+def test_states_come_with_their_places() -> None:
+    sealed = seal(Sealed(STATE, "digest"))
+    told = [
+        pb.RestoredState(
+            place=pb.StatePlace.Value(f"STATE_PLACE_{p.name}"), key="k", sealed_state=sealed
+        )
+        for p in Place
+    ]
+    found = plan_of(plan(*told), Budget()).restored
+    assert found == tuple(Restored(place, "k", STATE, "digest") for place in Place)
+
+
+@pytest.mark.spec("XLT-181")
+def test_what_cannot_be_read_is_left_out_and_too_many_are_refused() -> None:
+    damaged = pb.RestoredState(place=pb.STATE_PLACE_CALL, key="k", sealed_state="x")
+    nowhere = pb.RestoredState(key="k", sealed_state=seal(Sealed(STATE)))
+    assert plan_of(plan(damaged, nowhere), Budget()).restored == ()
+    with pytest.raises(InvalidRequestError) as caught:
+        plan_of(plan(*[damaged] * (MAX_RESTORED + 1)), Budget())
+    assert caught.value.violations[0].field == "plan.restored_states"
