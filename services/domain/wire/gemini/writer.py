@@ -62,6 +62,7 @@ class GeminiStreamEncoder:
         self._context = context
         self._id = context.new_id("")
         self._usage: Usage | None = None
+        self._chars = 0
         self._is_over = False
         self._kinds: dict[int, str] = {}
         self._call: _Call | None = None
@@ -118,6 +119,7 @@ class GeminiStreamEncoder:
         kind = self._kinds.get(event.index)
         if not event.text or kind is None:
             return b""
+        self._chars += len(event.text)
         if kind == "tool_use":
             if self._call is not None and self._call.opening.index == event.index:
                 self._call.arguments.append(event.text)
@@ -157,8 +159,8 @@ class GeminiStreamEncoder:
             last_call = b""
         self._is_over = True
         answer = answer_object([text_part("")], finish_of(stop), self._id, self._context)
-        if self._usage is not None:
-            answer["usageMetadata"] = usage_member(self._usage)
+        usage = self._usage or self._context.estimated_usage(self._chars)
+        answer["usageMetadata"] = usage_member(usage)
         return last_call + _frame(answer)
 
     def _frames(self, parts: list[JsonPart]) -> bytes:

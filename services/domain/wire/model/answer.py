@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from services.domain.wire.model.request import Tool
 
 
+_CHARS_PER_TOKEN = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call; input = fresh + read + write. None: the upstream says nothing."""
@@ -80,3 +83,7 @@ class RenderContext:
     """Whether reasoning leads the upstream's visible text under a tag."""
     upstream_family: WireFamily | None = None
     """Dialect that the answer came in: tools may have other names there; None: the client's own."""
+
+    def estimated_usage(self, output_chars: int) -> Usage:
+        """Return usage for an answer whose upstream told none."""
+        return Usage(self.estimated_input_tokens, output=output_chars // _CHARS_PER_TOKEN)

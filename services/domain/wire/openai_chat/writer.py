@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 KEEPALIVE = b": keepalive\n\n"
 _DONE = b"data: [DONE]\n\n"
-_CHARS_PER_TOKEN = 4
 _DELTA_KEYS = {"text": "content", "thinking": "reasoning_content", "refusal": "refusal"}
 
 
@@ -137,10 +136,7 @@ class ChatStreamEncoder:
         return b"".join([*frames, _DONE])
 
     def _usage_frame(self) -> bytes:
-        usage = self._usage or Usage(
-            fresh_input=self._context.estimated_input_tokens,
-            output=self._chars // _CHARS_PER_TOKEN,
-        )
+        usage = self._usage or self._context.estimated_usage(self._chars)
         return b"data: " + dump(self._chunk([], usage_member(usage))) + b"\n\n"
 
     def _frame(self, delta: dict[str, object], finish: str | None = None) -> bytes:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import ClientError, Event, RenderContext
     from services.domain.wire.openai_responses.pieces import Frames, Piece
 
-_CHARS_PER_TOKEN = 4
-
 
 class ResponsesStreamEncoder:
     """Writes one stream: created, in progress, items one after another, and one terminal.
@@ -190,10 +188,7 @@ class ResponsesStreamEncoder:
     def _terminal(
         self, status: str, reason: str | None = None, error: dict[str, object] | None = None
     ) -> bytes:
-        usage = self._usage or Usage(
-            fresh_input=self._context.estimated_input_tokens,
-            output=self._chars // _CHARS_PER_TOKEN,
-        )
+        usage = self._usage or self._context.estimated_usage(self._chars)
         response = answer_object(
             self._id,
             self._context,
