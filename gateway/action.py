@@ -18,7 +18,8 @@ from gateway.labels import call_labels
 from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
 from gateway.relay import Relay, refuse
-from services.domain.errors import RouterError
+from gateway.rescues import is_of_outage
+from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 
 if TYPE_CHECKING:
@@ -27,11 +28,22 @@ if TYPE_CHECKING:
     from gateway.decider import Countable, Decider
     from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
-    from gateway.model import Action, Decision
+    from gateway.model import Action, Decision, Grant
     from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
     from gateway.summaries import Summaries
     from gateway.thread import Thread
     from services.runtime.clock import Clock
+
+
+_RESTING = frozenset(
+    {
+        Reason.ALL_CREDENTIALS_COOLING,
+        Reason.CREDENTIAL_CONCURRENCY,
+        Reason.CREDENTIALS_UNAVAILABLE,
+        Reason.CREDENTIAL_NEEDS_LOGIN,
+    }
+)
+"""Denials after which another model may serve: dispatch finds out, and tells the attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +147,7 @@ class Actions:
     ) -> None:
         """Select a credential, order dispatch once, and relay the answer."""
         action, decision, plan = ready.action, ready.decision, ready.decision.plan
-        grant = await self._stages.credentials.select(
-            action, plan.bindings, decision.record, [known for _, known in plan.presented]
-        )
+        grant = await self._granted(action, decision)
         course.fingerprint = grant.fingerprint if grant is not None else ""
         account = self._stages.ledger.open(action, plan.bindings[0], grant)
         try:
@@ -153,12 +163,29 @@ class Actions:
                     reply,
                     course,
                     self._clock,
-                    thread.served,
+                    thread,
                     tagged_models=self._stages.tagged_models,
                 )
             )
         finally:
             account.close()
+
+    async def _granted(self, action: Action, decision: Decision) -> Grant | None:
+        """Return a grant for the plan; None where its credentials rest and other models may serve.
+
+        Raises:
+            RouterError: nothing can be had.
+        """
+        plan = decision.plan
+        presented = [known for _, known in plan.presented]
+        try:
+            return await self._stages.credentials.select(
+                action, plan.bindings, decision.record, presented
+            )
+        except RouterError as denial:
+            if denial.reason not in _RESTING or not any(map(is_of_outage, plan.rescues)):
+                raise
+            return None
 
     async def _relayed(self, relay: Relay) -> None:
         self._running.add(relay.answer)

@@ -21,6 +21,7 @@ from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.requests import Intake
+from gateway.rescues import DEFAULT_RULES
 from gateway.routes import chat, gemini, messages, responses
 from gateway.routes.admin import Admin
 from gateway.routes.health import Health
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from gateway.eligibility import Policy
     from gateway.model import Action
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
+    from gateway.rescues import RescueRules
     from gateway.sessions.ports import SessionStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
@@ -93,6 +95,7 @@ class Gateway:
         probes: Sequence[PeerProbe] = (),
         deciding: Deciding | None = None,
         showing: Showing | None = None,
+        rescues: RescueRules = DEFAULT_RULES,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -108,9 +111,9 @@ class Gateway:
         self._deciding = deciding
         self._actions = Actions(
             Stages(
-                thread_of=_threads(deciding, catalog, clock),
+                thread_of=_threads(deciding, catalog, clock, rescues),
                 decider=Decider(
-                    credentials, policy, catalog, clock, _routing(deciding, catalog, clock)
+                    credentials, policy, catalog, clock, _routing(deciding, catalog, clock), rescues
                 ),
                 summaries=Summaries(
                     deciding.handover if deciding is not None else None, ledger, catalog
@@ -260,6 +263,7 @@ def build(
         ],
         deciding=deciding_of(settings, routing, peers, clock),
         showing=showing,
+        rescues=routing.rescue_rules,
     )
 
 
@@ -281,17 +285,13 @@ def deciding_of(
 
 
 def _threads(
-    deciding: Deciding | None, catalog: Catalog, clock: Clock
+    deciding: Deciding | None, catalog: Catalog, clock: Clock, rescues: RescueRules
 ) -> Callable[[Action], Thread]:
     """Return what gives each action its session."""
     if deciding is None:
         return Forgetful
     sessions, strategy = deciding.sessions, deciding.rules.strategy.value
-
-    def thread_of(action: Action) -> Thread:
-        return SessionThread(sessions, action, catalog, strategy, clock)
-
-    return thread_of
+    return lambda action: SessionThread(sessions, action, catalog, strategy, clock, rescues)
 
 
 def _routing(deciding: Deciding | None, catalog: Catalog, clock: Clock) -> Routing | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway import metrics
+from gateway.model import RescueCause
 from gateway.model.explained import Completed
 from services.runtime.log import get_logger
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Stop, StopReason, Usage
     from services.runtime.clock import Clock
 
+RESCUES = frozenset(cause.value for cause in RescueCause)
 _log = get_logger("gateway")
 
 
@@ -37,6 +39,8 @@ class Course:
         self.decision: Decision | None = None
         self.fingerprint = ""
         self.attempts = 0
+        self.rescue = ""
+        """The rescue that the attempt at hand belongs to; empty: none."""
         self.is_over = False
         """Whether dispatch said all it had to say: nothing is left to cancel."""
         self._usage: Usage | None = None
@@ -69,6 +73,14 @@ class Course:
             self.attempts = tail.attempt_count or self.attempts
             self._usage = tail.usage or usage
             self._stop = tail.stop_reason or self._stop
+
+    def attempt_began(self, cause: str) -> None:
+        """Take note of an attempt, and of the rescue that it begins or a hop that leaves one."""
+        self.attempts += 1
+        if cause in RESCUES:
+            self.rescue = cause
+        elif cause == "hop":
+            self.rescue = ""
 
     def attempt_ended(self, provider: str, outcome: str) -> None:
         """Count an attempt."""
@@ -135,6 +147,7 @@ class Course:
             provider=binding.provider if binding is not None else "",
             status=status,
             attempts=self.attempts,
+            rescue=self.rescue,
             fingerprint=(self.head.fingerprint if self.head else "") or self.fingerprint,
             stop=self._stop.value if self._stop is not None else "",
             input_tokens=usage.fresh_input if usage is not None else None,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
 from gateway.model.decision import DecisionPath
 from gateway.plan import requested_model
 from gateway.records import Records
+from gateway.rescues import DEFAULT_RULES, with_rescues
 from gateway.sessions.usage import is_model_switched
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from gateway.model import Action, BindingRef, EligibilityAnswer, EligibilityRecord
     from gateway.model.decision import Decision
     from gateway.ports import Credentials
+    from gateway.rescues import RescueRules
     from gateway.routing import Routing
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
@@ -41,12 +44,14 @@ class Decider:
         catalog: Catalog,
         clock: Clock,
         routing: Routing | None = None,
+        rescues: RescueRules = DEFAULT_RULES,
     ) -> None:
         self._credentials = credentials
         self._records = Records(policy, catalog)
         self._catalog = catalog
         self._clock = clock
         self._routing = routing
+        self._rescues = rescues
 
     async def ground(self, action: Action) -> Ground:
         """Return who may serve an action, frozen for all later stages.
@@ -65,11 +70,16 @@ class Decider:
         return replace(ground, action=action, record=self._frozen(action, ground.known))
 
     async def decide(self, ground: Ground, memory: Memory) -> Decision:
-        """Return what serves an action.
+        """Return what serves an action, and what may rescue it.
 
         Raises:
             RouterError: the model is not known, nothing may serve, or nobody can say what should.
         """
+        decision = await self._decided(ground, memory)
+        moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
+        return with_rescues(decision, ground, memory.session, moment, self._rescues)
+
+    async def _decided(self, ground: Ground, memory: Memory) -> Decision:
         forced = ground.action.caller.forced_model
         if self._routing is not None and not forced:
             return await self._routing.decide(ground, memory)

@@ -56,17 +56,7 @@ def planned_bindings(
     Raises:
         RouterError: nothing may serve the model; says which layer removed it and the fix.
     """
-    bindings = [
-        BindingRef(
-            model_id=model.id,
-            provider=binding.provider,
-            upstream_id=binding.upstream_id,
-            index=binding.index,
-            context_window_tokens=binding.context_window_tokens,
-        )
-        for binding in model.bindings
-        if removal_of(record, model.id, binding.provider) is None
-    ]
+    bindings = list(permitted_bindings(model, record))
     if not bindings:
         raise _nothing_serves(model, record, needs, stored)
     bindings.sort(key=lambda binding: binding.provider != first)
@@ -77,6 +67,21 @@ def planned_bindings(
     if has_tenant_credentials:
         return (bindings[0],)
     return tuple(bindings[:MAX_BINDINGS])
+
+
+def permitted_bindings(model: Model, record: EligibilityRecord) -> tuple[BindingRef, ...]:
+    """Return the bindings of ``model`` that may serve, in catalog order."""
+    return tuple(
+        BindingRef(
+            model_id=model.id,
+            provider=binding.provider,
+            upstream_id=binding.upstream_id,
+            index=binding.index,
+            context_window_tokens=binding.context_window_tokens,
+        )
+        for binding in model.bindings
+        if removal_of(record, model.id, binding.provider) is None
+    )
 
 
 def _nothing_serves(

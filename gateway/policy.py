@@ -59,8 +59,9 @@ def _refuse_unknown_choices(routing: RoutingSettings, catalog: Catalog) -> None:
         "sub_agent": (routing.sub_agent_model, routing.sub_agent_provider),
     }
     chosen = {f"{kind}_model": model for kind, (model, _) in pairs.items()}
-    if "summarizer_model" in routing.model_fields_set:
-        chosen["summarizer_model"] = routing.summarizer_model
+    for key in ("summarizer_model", "cyber_refusal_fallback_model", "baseline_model"):
+        if key in routing.model_fields_set:
+            chosen[key] = getattr(routing, key)
     for key, name in chosen.items():
         if name and name not in catalog.models:
             raise SettingError(f"routing.{key}", f"no model {name!r}; {hint(name, catalog.models)}")

@@ -7,14 +7,14 @@ failure is the dialect's error frame, at most one and never after a clean end.
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gateway import render
 from gateway.errors import error_of, failure_of, is_kept
-from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, Tail
+from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, RescueCause, Tail
 from gateway.writers import client_error_of, unaliased, whole_response, writer_for
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import WireFamily
+from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of
@@ -23,17 +23,31 @@ from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from gateway.course import Course
     from gateway.ledger.metered import Metered
-    from gateway.model import Action, StreamFailure
+    from gateway.model import Action, Effect, StreamFailure
     from gateway.ports import Reply
     from gateway.writers import Writer
     from services.domain.wire.model import ClientError, StopReason, Usage
     from services.runtime.clock import Clock
 
-    Ended = Callable[[Head, Usage | None, StopReason | None], None]
+
+class Memory(Protocol):
+    """What a session hears of an answer."""
+
+    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
+        """Remember an answer that ended well; what is told twice counts once."""
+        ...
+
+    def affected(self, effects: Iterable[Effect | None]) -> None:
+        """Remember what attempts say of models; None says nothing."""
+        ...
+
+    def refused(self, head: Head | None) -> None:
+        """Remember that a vendor refused for reasons of policy; ``head``: what answered."""
+        ...
 
 
 class Relay:
@@ -47,7 +61,7 @@ class Relay:
         reply: Reply,
         course: Course,
         clock: Clock,
-        ended: Ended,
+        memory: Memory,
         *,
         tagged_models: frozenset[str] = frozenset(),
     ) -> None:
@@ -57,7 +71,7 @@ class Relay:
         self._reply = reply
         self._course = course
         self._clock = clock
-        self._ended = ended
+        self._memory = memory
         self._tagged_models = tagged_models
 
     async def run(self) -> None:
@@ -81,16 +95,22 @@ class Relay:
 
     async def _first(self) -> Head | Failed:
         """Return how the walk turned out, past the attempts that went before."""
+        missed: list[AttemptFailed] = []
         while (part := await self.answer.read()) is not None:
             match part:
-                case AttemptStarted():
-                    self._course.attempts += 1
+                case AttemptStarted(cause=cause):
+                    self._course.attempt_began(cause)
                 case AttemptFailed(provider=provider, failure=failure):
                     self._course.attempt_ended(provider, failure.value)
+                    missed.append(part)
                 case Head():
                     self._course.head = part
+                    self._memory.affected(row.if_rescued for row in missed)
                     return part
                 case Failed():
+                    self._memory.affected(row.if_unserved for row in missed)
+                    if part.failure is FailureClass.CYBER_REFUSAL:
+                        self._memory.refused(None)
                     return part
                 case _:
                     break
@@ -112,10 +132,11 @@ class Relay:
         else:
             course.saw(tail, writer.usage, writer.stop)
             failure = tail.failure
+            self._told(head, tail)
         if failure is None:
             rest = writer.finish()
             if tail.usage is not None and not writer.is_failed:
-                self._ended(head, tail.usage, tail.stop_reason)
+                self._memory.served(head, tail.usage, tail.stop_reason)
             await self._send(head, rest)
             course.saw(tail, writer.usage, writer.stop)
             course.ended("broken" if writer.is_failed else "served")
@@ -142,10 +163,16 @@ class Relay:
             self._course.saw(None, writer.usage, writer.stop)
         raise _broke_off()
 
+    def _told(self, head: Head, tail: Tail) -> None:
+        """Remember what the end of an answer says of the model, before the client sees it."""
+        self._memory.affected((tail.effect,))
+        if tail.refusal_seen or self._course.rescue == RescueCause.CYBER_REFUSAL:
+            self._memory.refused(head)
+
     def _note(self, head: Head, writer: Writer) -> None:
         """Tell of an answer that is complete before the client can see that it is."""
         if not writer.is_failed:
-            self._ended(head, writer.usage, writer.stop.reason if writer.stop else None)
+            self._memory.served(head, writer.usage, writer.stop.reason if writer.stop else None)
 
     async def _send(self, head: Head, data: bytes) -> None:
         if not data:
@@ -167,13 +194,14 @@ class Relay:
         if tail is None:
             raise _broke_off()
         self._course.saw(tail, None, None)
+        self._told(head, tail)
         if tail.failure is not None:
             self._course.ended("broken")
             error = client_error_of(tail.failure, self._action.id)
             await refuse(self._action, self._reply, error)
             return
         body = self._rendered(head, b"".join(pieces))
-        self._ended(head, tail.usage, tail.stop_reason)
+        self._memory.served(head, tail.usage, tail.stop_reason)
         self._course.first_byte()
         headers = [*self._headers(head), *render.cost_headers(self.answer.account.bill)]
         await self._reply.whole(head.http_status, headers, body)
@@ -223,7 +251,7 @@ class Relay:
             head,
             self._action.surface,
             self._action.id,
-            self._decision,
+            render.REASONS.get(self._course.rescue) or self._decision,
             is_stream=self._action.request.is_stream,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gateway.model import RescueCause
 from services.domain.pricing import usd_text
 from services.domain.vocab import WireFamily
 
@@ -39,6 +40,16 @@ EXPOSED_HEADERS = ", ".join(
         "retry-after",
     )
 )
+
+REASONS = {
+    RescueCause.CYBER_REFUSAL.value: "cyber-refusal-retry",
+    RescueCause.BASELINE.value: "baseline_failover",
+    RescueCause.CLAUDE_PLAN.value: "subscription_failover",
+    RescueCause.CODEX_PLAN.value: "codex_failover",
+    RescueCause.LARGER_WINDOW.value: "larger_window",
+    RescueCause.SIBLING.value: "sibling_failover",
+}
+"""Why the model of a rescue serves, in the place of the decision's own reason."""
 
 _NEVER_RELAYED = frozenset(
     {

@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from gateway.deciding.kinds import Rules
 from gateway.model.decision import Strategy, SummaryMode
+from gateway.rescues import RescueRules
 from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, Section
 
 KEY_PREFIX = "rk_"
@@ -110,6 +111,36 @@ class RoutingSettings(Section):
     summarizer_model: str = "claude-haiku-4-5"
     """Model that writes summaries; where it may not serve, the cheapest one above the lowest
     tier."""
+
+    sibling_failover: bool = True
+    """Whether another model answers when every provider of the chosen one fails."""
+    baseline_model: str = ""
+    """Model that answers for a failed one where the client names none of the catalog; empty:
+    none."""
+    cyber_refusal_retry: bool = True
+    """Whether another vendor's model answers what OpenAI refuses for reasons of cyber security."""
+    cyber_refusal_repin: bool = True
+    """Whether a session leaves the vendor that refused it for reasons of policy."""
+    cyber_refusal_fallback_model: str = "claude-sonnet-5"
+    """Model that answers then, where the session has no runner-up of another vendor."""
+    transient_rate_limit: bool = True
+    """Whether a short `Retry-After` is waited for where there is nowhere else to go, and a
+    throttled model rests for the session rather than being struck."""
+    rate_limit_cooldown_seconds: float = Field(default=45.0, ge=1)
+    """How long a throttled model rests."""
+
+    @property
+    def rescue_rules(self) -> RescueRules:
+        """The settings as rescues take them."""
+        return RescueRules(
+            is_sibling_on=self.sibling_failover,
+            is_cyber_on=self.cyber_refusal_retry,
+            cyber_model=self.cyber_refusal_fallback_model,
+            baseline_model=self.baseline_model,
+            is_throttle_wait_on=self.transient_rate_limit,
+            is_repin_on=self.cyber_refusal_repin,
+            cooldown_s=self.rate_limit_cooldown_seconds,
+        )
 
     @property
     def is_sub_agent_pair_halved(self) -> bool:

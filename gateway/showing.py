@@ -100,7 +100,13 @@ def showing_of(
 def _requested(
     sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
 ) -> RehearsalOf:
-    decider = Decider(sources.credentials, sources.policy, sources.catalog, sources.clock)
+    decider = Decider(
+        sources.credentials,
+        sources.policy,
+        sources.catalog,
+        sources.clock,
+        rescues=routing.rescue_rules,
+    )
     rehearsed = Rehearsed(decider, Silent())
 
     def rehearsal_of(_: AssumedPin | None) -> Rehearsed:
@@ -123,6 +129,7 @@ def _scored(
             catalog,
             clock,
             Routing(recorder, recorder, catalog, clock, routing.rules),
+            routing.rescue_rules,
         )
         return Rehearsed(decider, recorder)
 

@@ -6,24 +6,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from gateway.deciding.pinned import Memory
+from gateway.model import EffectKind
 from gateway.model.decision import DecisionPath
+from gateway.rescues import DEFAULT_RULES, off_vendor
 from gateway.session_key import role_of
 from gateway.sessions.history import is_trimmed, keep_summary, observe_history
-from gateway.sessions.model import Address, BindingUse, Session, TokenCounts
+from gateway.sessions.model import Address, BindingUse, Choice, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
+from gateway.sessions.strikes import apply_effect
 from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
 from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
 if TYPE_CHECKING:
-    from gateway.model import Action, Head
+    from collections.abc import Callable, Iterable
+
+    from gateway.model import Action, Effect, Head
     from gateway.model.decision import Decision
+    from gateway.rescues import RescueRules
     from gateway.sessions.memory import Sessions
     from services.domain.catalog import Catalog
     from services.domain.wire.model import Usage
     from services.runtime.clock import Clock
+
+
+REPIN_REASON = "cyber-refusal-repin"
 
 
 class Thread(Protocol):
@@ -39,6 +48,14 @@ class Thread(Protocol):
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
         """Remember an answer that ended well; what is told twice counts once."""
+        ...
+
+    def affected(self, effects: Iterable[Effect | None]) -> None:
+        """Remember what attempts say of models; None says nothing."""
+        ...
+
+    def refused(self, head: Head | None) -> None:
+        """Remember that a vendor refused for reasons of policy; ``head``: what answered."""
         ...
 
     async def settle(self) -> None:
@@ -62,6 +79,12 @@ class Forgetful:
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
         """Do nothing."""
 
+    def affected(self, effects: Iterable[Effect | None]) -> None:
+        """Do nothing."""
+
+    def refused(self, head: Head | None) -> None:
+        """Do nothing."""
+
     async def settle(self) -> None:
         """Do nothing."""
 
@@ -70,7 +93,13 @@ class SessionThread:
     """Belongs to one action."""
 
     def __init__(
-        self, sessions: Sessions, action: Action, catalog: Catalog, strategy: str, clock: Clock
+        self,
+        sessions: Sessions,
+        action: Action,
+        catalog: Catalog,
+        strategy: str,
+        clock: Clock,
+        rules: RescueRules = DEFAULT_RULES,
     ) -> None:
         requested = catalog.resolve(action.features.requested_model)
         tier = requested.tier if requested is not None else ModelTier.UNKNOWN
@@ -79,6 +108,8 @@ class SessionThread:
         self._address = address_of(action, tier)
         self._strategy = strategy
         self._clock = clock
+        self._rules = rules
+        self._decision: Decision | None = None
         self._began_unix_s = clock.now_unix_s()
         self._basis_epoch = 0
         self._history_epoch = 0
@@ -106,6 +137,7 @@ class SessionThread:
     def decided(self, decision: Decision, summary: bytes | None) -> None:
         """Remember history, risks and pin; nothing of an action that is no conversation's."""
         pin = decision.pin
+        self._decision = decision
         self._is_remembered = pin is not None or decision.path is DecisionPath.FORCED
         if pin is None:
             return
@@ -147,6 +179,36 @@ class SessionThread:
         )
         self._sessions.change(
             self._address, lambda session: record_use(session, use, self._strategy)
+        )
+
+    def affected(self, effects: Iterable[Effect | None]) -> None:
+        """Remember what attempts say of models; nothing of forced and hard-pinned actions."""
+        told = [effect for effect in effects if effect is not None]
+        if self._decision is None or self._decision.pin is None:
+            return
+        for effect in told:
+            if effect.kind is not EffectKind.CLEAR_COUNTS:
+                self._sessions.change(self._address, self._effected(effect))
+
+    def _effected(self, effect: Effect) -> Callable[[Session], Session]:
+        now_unix_s, cooldown_s = self._clock.now_unix_s(), self._rules.cooldown_s
+        return lambda session: apply_effect(session, effect, now_unix_s, cooldown_s)
+
+    def refused(self, head: Head | None) -> None:
+        """Pin the session to another vendor than the one that refused, where one is known."""
+        decision = self._decision
+        pin = decision.pin if decision is not None else None
+        if decision is None or pin is None or not self._rules.is_repin_on:
+            return
+        is_rescued = head is not None and head.binding.model_id != pin.model_id
+        binding = head.binding if head is not None and is_rescued else off_vendor(decision)
+        if binding is None:
+            return
+        choice = Choice(binding.model_id, binding.provider, self._strategy, REPIN_REASON)
+        now_unix_s = self._clock.now_unix_s()
+        self._sessions.change(
+            self._address,
+            lambda session: write_pin(session, choice, now_unix_s, basis_epoch=session.pin_epoch),
         )
 
     async def settle(self) -> None:

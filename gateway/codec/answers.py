@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.codec.attempts import attribution_of, binding_of, record_of, usage_of
+from gateway.codec.attempts import (
+    attribution_of,
+    binding_of,
+    effect_of,
+    record_of,
+    usage_of,
+)
 from gateway.codec.enums import (
     AVAILABILITY_OF,
     CAUSE_OF,
@@ -132,8 +138,13 @@ def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
             )
         case "attempt_failed":
             attempt = message.attempt_failed.attempt
+            failed = message.attempt_failed
             return AttemptFailed(
-                attempt.binding.provider, _failure(attempt.failure_class), record_of(attempt)
+                attempt.binding.provider,
+                _failure(attempt.failure_class),
+                record_of(attempt),
+                effect_of(failed.effect_if_rescued),
+                effect_of(failed.effect_if_unserved),
             )
         case "head":
             return _head(message.head)
@@ -178,6 +189,7 @@ def _tail(tail: dispatch_pb2.Tail) -> Tail:
         attempt_count=tail.attempt_count,
         refusal_seen=tail.refusal_seen,
         attempt=record_of(tail.attempt) if tail.HasField("attempt") else None,
+        effect=effect_of(tail.effect),
     )
 
 

@@ -1,17 +1,31 @@
-"""Records of attempts to values: what dispatch, and handover through it, say became of each."""
+"""Attempts both ways: what may be tried, and what dispatch, or handover, say became of each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.codec.enums import CAUSE_OF, FAILURE_OF, KIND_OF, OUTCOME_OF, OWNER_OF, SOURCE_OF
-from gateway.model.attempt import BindingRef
+from pointsman.common.v1 import attempt_pb2, binding_pb2
+from pointsman.dispatch.v1 import dispatch_pb2
+
+from gateway.codec.enums import (
+    CAUSE_OF,
+    EFFECT_OF,
+    FAILURE_OF,
+    KIND_OF,
+    OUTCOME_OF,
+    OWNER_OF,
+    RESCUE_CAUSES,
+    SOURCE_OF,
+)
+from gateway.model.attempt import BindingRef, Effect
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution, UsageSource
 from services.domain.vocab import FailureClass
 from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
-    from pointsman.common.v1 import attempt_pb2, binding_pb2, grant_pb2, usage_pb2
+    from pointsman.common.v1 import grant_pb2, usage_pb2
+
+    from gateway.model.attempt import Rescue
 
 _WITH_OUTPUT = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
 
@@ -35,6 +49,48 @@ def record_of(message: attempt_pb2.AttemptRecord) -> AttemptRecord:
         cause=CAUSE_OF.get(message.cause, ""),
         failure=_failure_name(message),
         http_status=message.http_status if message.HasField("http_status") else None,
+    )
+
+
+def effect_of(message: dispatch_pb2.SessionEffect) -> Effect | None:
+    """Return what a session is to remember; None where that is nothing, or not known here."""
+    kind = EFFECT_OF.get(message.kind)
+    return Effect(kind, message.model_id, message.provider) if kind is not None else None
+
+
+def rescue_candidate(rescue: Rescue) -> dispatch_pb2.RescueCandidate:
+    """Return a target beside the planned bindings."""
+    end_unix_s = rescue.cooldown_end_unix_s
+    message = dispatch_pb2.RescueCandidate(
+        cause=RESCUE_CAUSES[rescue.cause],
+        bindings=[planned_binding(binding) for binding in rescue.bindings],
+        health=(
+            dispatch_pb2.RESCUE_HEALTH_HEALTHY
+            if end_unix_s is None
+            else dispatch_pb2.RESCUE_HEALTH_COOLING
+        ),
+        is_other_provider=rescue.is_other_provider,
+    )
+    if end_unix_s is not None:
+        message.cooldown_end_time.FromMilliseconds(round(end_unix_s * 1000))
+    return message
+
+
+def binding_ref(binding: BindingRef) -> binding_pb2.BindingRef:
+    """Return the name of a binding."""
+    return binding_pb2.BindingRef(
+        model_id=binding.model_id,
+        provider=binding.provider,
+        upstream_id=binding.upstream_id,
+        binding_index=binding.index,
+    )
+
+
+def planned_binding(binding: BindingRef) -> attempt_pb2.PlannedBinding:
+    """Return a binding to try; dispatch knows its dialect."""
+    return attempt_pb2.PlannedBinding(
+        binding=binding_ref(binding),
+        context_window_token_count=binding.context_window_tokens,
     )
 
 

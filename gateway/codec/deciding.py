@@ -9,15 +9,9 @@ from pointsman.handover.v1 import handover_pb2
 from pointsman.planner.v1 import planner_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
-from gateway.codec.attempts import binding_of, record_of
+from gateway.codec.attempts import binding_of, binding_ref, planned_binding, record_of
 from gateway.codec.records import eligibility_record
-from gateway.codec.requests import (
-    action_context,
-    binding_ref,
-    planned_binding,
-    request_body,
-    request_features,
-)
+from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.decision import (
     Candidate,
     CredentialScope,

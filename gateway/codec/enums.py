@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import action_pb2, attempt_pb2, eligibility_pb2, grant_pb2, usage_pb2
+from pointsman.dispatch.v1 import dispatch_pb2
 
-from gateway.model import Availability, Layer
+from gateway.model import Availability, EffectKind, Layer, RescueCause
 from gateway.model.record import AttemptOutcome, UsageSource
 from services.domain.vocab import CredentialKind, FailureClass, TurnType, WireFamily
 from services.domain.wire.features import LastKind, Requirement
@@ -58,6 +59,13 @@ OUTCOME_OF = {
 }
 SOURCE_OF = {
     getattr(usage_pb2.UsageSource, f"USAGE_SOURCE_{source.name}"): source for source in UsageSource
+}
+EFFECT_OF = {
+    getattr(dispatch_pb2.SessionEffectKind, f"SESSION_EFFECT_KIND_{kind.name}"): kind
+    for kind in EffectKind
+}
+RESCUE_CAUSES: Mapping[RescueCause, attempt_pb2.AttemptCause] = {
+    cause: getattr(attempt_pb2.AttemptCause, f"ATTEMPT_CAUSE_{cause.name}") for cause in RescueCause
 }
 CAUSE_OF = {
     number: name.removeprefix("ATTEMPT_CAUSE_").lower()

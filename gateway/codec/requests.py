@@ -16,6 +16,7 @@ from pointsman.common.v1 import (
 from pointsman.credentials.v1 import credentials_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
+from gateway.codec.attempts import binding_ref, planned_binding, rescue_candidate
 from gateway.codec.enums import (
     CREDENTIAL_KINDS,
     LAST_KINDS,
@@ -89,24 +90,6 @@ def request_features(action: Action) -> action_pb2.RequestFeatures:
     )
 
 
-def binding_ref(binding: BindingRef) -> binding_pb2.BindingRef:
-    """Return the name of a binding."""
-    return binding_pb2.BindingRef(
-        model_id=binding.model_id,
-        provider=binding.provider,
-        upstream_id=binding.upstream_id,
-        binding_index=binding.index,
-    )
-
-
-def planned_binding(binding: BindingRef) -> attempt_pb2.PlannedBinding:
-    """Return a binding to try; dispatch knows its dialect."""
-    return attempt_pb2.PlannedBinding(
-        binding=binding_ref(binding),
-        context_window_token_count=binding.context_window_tokens,
-    )
-
-
 def presented_credential(
     presented: Presented, identity: PresentedIdentity | None = None
 ) -> grant_pb2.PresentedCredential:
@@ -176,11 +159,13 @@ def dispatch_request(
             start_index=grant.binding_index if grant is not None else 0,
             grant=grant_pb2.CredentialGrant.FromString(grant.wire) if grant is not None else None,
             presented=[presented_credential(item, known) for item, known in plan.presented],
+            rescues=[rescue_candidate(rescue) for rescue in plan.rescues],
             flags=dispatch_pb2.PlanFlags(
                 is_user_forced=plan.is_user_forced,
                 is_hard_pinned=plan.is_hard_pinned,
                 is_model_switched=plan.is_model_switched,
-                is_throttle_wait_enabled=True,
+                is_throttle_wait_enabled=plan.is_throttle_wait_enabled,
+                is_cyber_refusal_retry_enabled=plan.is_cyber_retry_enabled,
                 is_stream_usage_wanted=plan.is_stream_usage_wanted,
             ),
             first_attempt_number=1,

@@ -9,10 +9,10 @@ from pointsman.planner.v1 import planner_pb2
 from pointsman.router.v1 import router_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
+from gateway.codec.attempts import binding_ref, planned_binding
 from gateway.codec.deciding import TIERS
 from gateway.codec.enums import FAMILY_OF, TURN_TYPES
 from gateway.codec.records import eligibility_record, timestamp
-from gateway.codec.requests import binding_ref, planned_binding
 from gateway.model.decision import DecisionPath
 from gateway.model.explained import AssumedPin
 from gateway.sessions.model import CacheState

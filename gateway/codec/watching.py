@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, grant_pb2, usage_pb2
 from pointsman.router.v1 import router_pb2
 
+from gateway.codec.attempts import binding_ref
 from gateway.codec.deciding import TIERS, price_message
 from gateway.codec.enums import (
     AVAILABILITIES,
@@ -18,7 +19,6 @@ from gateway.codec.enums import (
     OWNERS,
     SOURCE_OF,
 )
-from gateway.codec.requests import binding_ref
 from gateway.eligibility import removal_of
 from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource

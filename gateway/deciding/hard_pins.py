@@ -37,22 +37,28 @@ def fixed_binding(pin: tuple[str, str], moment: Moment) -> BindingRef:
 def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
     """Return the cheapest model by input price that can take the action.
 
-    Models that use tools poorly are the last choice where tools are offered, and so are models
-    without a tier.
-
     Raises:
         RouterError: nothing may serve.
+    """
+    models = by_price(moment, features)
+    if not models:
+        raise RouterError(
+            Reason.ROUTING_UNAVAILABLE, "no model may serve this action now", retry_after_s=1.0
+        )
+    return binding_at(models[0], _provider(models[0], moment))
+
+
+def by_price(moment: Moment, features: Features) -> list[Model]:
+    """Return the models that can take the action, the cheapest by input price first.
+
+    Models that use tools poorly are the last choice where tools are offered, and so are models
+    without a tier.
     """
     able = [model for model in moment.catalog.models.values() if moment.may_serve(model.id)]
     able = [model for model in able if model.tier is not ModelTier.UNKNOWN] or able
     skilled = [model for model in able if model.facts.tool_use == "full"]
     pool = skilled if features.tool_count and skilled else able
-    if not pool:
-        raise RouterError(
-            Reason.ROUTING_UNAVAILABLE, "no model may serve this action now", retry_after_s=1.0
-        )
-    model = min(pool, key=lambda each: (_input_price(each, moment), each.id))
-    return binding_at(model, _provider(model, moment))
+    return sorted(pool, key=lambda each: (_input_price(each, moment), each.id))
 
 
 def _provider(model: Model, moment: Moment) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,49 @@ class BindingRef:
     context_window_tokens: int = 0
 
 
+class RescueCause(enum.StrEnum):
+    """Why another target than the planned bindings may be tried; in the order of the walk."""
+
+    CYBER_REFUSAL = "cyber_refusal"
+    BASELINE = "baseline"
+    CLAUDE_PLAN = "claude_plan"
+    CODEX_PLAN = "codex_plan"
+    LARGER_WINDOW = "larger_window"
+    SIBLING = "sibling"
+
+
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """A target that policy allows beside the planned model, and what it is for."""
+
+    cause: RescueCause
+    bindings: tuple[BindingRef, ...]
+    """At least one, in the order to try them."""
+    cooldown_end_unix_s: float | None = None
+    """None: nothing is held against it in this session."""
+    is_other_provider: bool = False
+
+
+class EffectKind(enum.StrEnum):
+    """What a session should remember of an attempt."""
+
+    COOLDOWN = "cooldown"
+    DEMOTE = "demote"
+    COUNT_REFUSAL = "count_refusal"
+    EVICT_PIN = "evict_pin"
+    COUNT_OVERLOAD = "count_overload"
+    CLEAR_COUNTS = "clear_counts"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What dispatch asks a session to remember of a model at a provider."""
+
+    kind: EffectKind
+    model_id: str
+    provider: str
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is tried, in order, and what the walk has to know of the action."""
@@ -35,6 +79,10 @@ class Plan:
     """Whether signed reasoning in the history may belong to another model."""
     is_stream_usage_wanted: bool = False
     affinity_key: str = ""
+    rescues: tuple[Rescue, ...] = ()
+    is_cyber_retry_enabled: bool = False
+    is_throttle_wait_enabled: bool = True
+    """Whether a short Retry-After is waited for where there is nowhere else to go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +118,8 @@ class AttemptFailed:
     provider: str
     failure: FailureClass
     attempt: AttemptRecord | None = None
+    if_rescued: Effect | None = None
+    if_unserved: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +161,7 @@ class Tail:
     attempt_count: int = 1
     refusal_seen: bool = False
     attempt: AttemptRecord | None = None
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,235 @@
+"""Which targets beside the planned bindings an action may be rescued to. Pure.
+
+Dispatch never adds a target of its own: what is listed here survived the eligibility record and the
+session's strikes. Which fault opens which target is dispatch's to know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gateway.deciding.hard_pins import by_price
+from gateway.model import DecisionPath, Rescue, RescueCause
+from gateway.model.decision import CredentialScope
+from gateway.plan import permitted_bindings
+from gateway.sessions.strikes import cooldown_ends, struck_for_life
+from services.domain.vocab import CredentialKind
+from services.domain.wire.openai_responses import stored_field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gateway.deciding.pinned import Moment
+    from gateway.ground import Ground
+    from gateway.model import BindingRef, Plan
+    from gateway.model.decision import Decision
+    from gateway.sessions.model import Session
+    from services.domain.catalog import Model
+
+MAX_SIBLINGS = 4
+"""Offered of each kind; a walk tries three targets at most."""
+CYBER_VENDOR = "openai"
+"""The vendor whose models refuse for reasons of cyber security."""
+
+_PLAN_CAUSES: Mapping[CredentialKind, RescueCause] = {
+    CredentialKind.CLAUDE_OAUTH: RescueCause.CLAUDE_PLAN,
+    CredentialKind.CODEX_OAUTH: RescueCause.CODEX_PLAN,
+}
+_PAYING_KINDS = frozenset({CredentialKind.API_KEY, CredentialKind.GATEWAY})
+
+
+@dataclass(frozen=True, slots=True)
+class RescueRules:
+    """How the deployment wants failures to be rescued."""
+
+    is_sibling_on: bool = True
+    is_cyber_on: bool = True
+    cyber_model: str = ""
+    """Serves what an OpenAI model refuses where the session has no runner-up."""
+    baseline_model: str = ""
+    """Serves where the client names no model of the catalog; empty: none."""
+    is_throttle_wait_on: bool = True
+    is_repin_on: bool = True
+    """Whether a session leaves the vendor that refused it for reasons of policy."""
+    cooldown_s: float = 45.0
+    """How long a throttled model rests in a session."""
+
+
+DEFAULT_RULES = RescueRules()
+
+
+def with_rescues(
+    decision: Decision, ground: Ground, session: Session, moment: Moment, rules: RescueRules
+) -> Decision:
+    """Return the decision with what its plan may be rescued to.
+
+    Bindings at providers that overloads have disabled for the session go last.
+    """
+    plan = _with_disabled_last(decision.plan, session)
+    decision = replace(decision, plan=plan)
+    candidates = _Candidates(decision, ground, session, moment, rules)
+    return replace(
+        decision,
+        plan=replace(
+            plan,
+            rescues=tuple(candidates.all()),
+            is_cyber_retry_enabled=rules.is_cyber_on and not plan.is_user_forced,
+            is_throttle_wait_enabled=rules.is_throttle_wait_on,
+        ),
+    )
+
+
+def is_of_cyber_vendor(model: Model) -> bool:
+    """Return whether a model is one of the vendor that refuses for reasons of cyber security."""
+    return any(binding.provider == CYBER_VENDOR for binding in model.bindings)
+
+
+def off_vendor(decision: Decision) -> BindingRef | None:
+    """Return where a session goes whose vendor refused it; None: nowhere that is known."""
+    for cause in (RescueCause.CYBER_REFUSAL, RescueCause.SIBLING):
+        for rescue in decision.plan.rescues:
+            if rescue.cause is cause and rescue.is_other_provider:
+                return rescue.bindings[0]
+    return None
+
+
+def is_of_outage(rescue: Rescue) -> bool:
+    """Return whether a target serves when no binding of the plan can be had."""
+    return rescue.cause in (RescueCause.BASELINE, RescueCause.SIBLING)
+
+
+def _with_disabled_last(plan: Plan, session: Session) -> Plan:
+    disabled = frozenset(session.strikes.disabled_providers)
+    if not disabled:
+        return plan
+    ordered = sorted(plan.bindings, key=lambda binding: binding.provider in disabled)
+    return replace(plan, bindings=tuple(ordered))
+
+
+class _Candidates:
+    """The targets of one decision, rescue by rescue."""
+
+    def __init__(
+        self,
+        decision: Decision,
+        ground: Ground,
+        session: Session,
+        moment: Moment,
+        rules: RescueRules,
+    ) -> None:
+        self._decision = decision
+        self._ground = ground
+        self._session = session
+        self._moment = moment
+        self._rules = rules
+        self._planned = moment.catalog.models[decision.plan.bindings[0].model_id]
+        self._providers = {binding.provider for binding in decision.plan.bindings}
+        self._struck = struck_for_life(session)
+        self._cooling = cooldown_ends(session, moment.now_unix_s)
+
+    def all(self) -> Iterator[Rescue]:
+        """Return them all; only those of the same model where another purse must not pay."""
+        yield from self._plans()
+        is_bound = self._decision.scope is not CredentialScope.DEPLOYMENT
+        if is_bound and not self._decision.record.is_gateway_exclusive:
+            return
+        if stored_field(self._ground.action.request):
+            return
+        plan = self._decision.plan
+        if not plan.is_user_forced:
+            if self._rules.is_cyber_on and not plan.is_hard_pinned:
+                yield from self._cyber()
+            yield from self._baseline()
+        yield from self._larger_windows()
+        if self._rules.is_sibling_on:
+            yield from self._siblings()
+
+    def _plans(self) -> Iterator[Rescue]:
+        """Return the paid key of the same binding, where the caller's plan goes first."""
+        binding = self._decision.plan.bindings[0]
+        kinds = {
+            known.kind
+            for _, known in self._decision.plan.presented
+            if known.provider == binding.provider
+        }
+        for kind, cause in _PLAN_CAUSES.items():
+            if kind in kinds and self._is_paid(binding):
+                yield Rescue(cause, (binding,))
+
+    def _is_paid(self, binding: BindingRef) -> bool:
+        return any(
+            state.provider == binding.provider
+            and not _PAYING_KINDS.isdisjoint(state.kinds)
+            and any(owner != "caller" for owner in state.owners)
+            for state in self._decision.record.enabled_providers
+        )
+
+    def _cyber(self) -> Iterator[Rescue]:
+        if not is_of_cyber_vendor(self._planned):
+            return
+        pins = (self._decision.pin, self._session.pin.choice if self._session.pin else None)
+        pair = next((pin.paired_model_id for pin in pins if pin and pin.paired_model_id), "")
+        for name in dict.fromkeys((pair, self._rules.cyber_model)):
+            model = self._moment.catalog.models.get(name)
+            if model is not None and not is_of_cyber_vendor(model):
+                yield from self._to(model, RescueCause.CYBER_REFUSAL)
+
+    def _baseline(self) -> Iterator[Rescue]:
+        """Return the model that the client named, at its own vendor."""
+        catalog = self._moment.catalog
+        named = catalog.resolve(self._ground.action.features.requested_model)
+        model = named or catalog.models.get(self._rules.baseline_model)
+        if model is None or model.id == self._planned.id or not model.bindings:
+            return
+        vendor = model.bindings[0].provider
+        if vendor == self._decision.plan.bindings[0].provider:
+            return
+        for found in self._to(model, RescueCause.BASELINE):
+            at_vendor = tuple(row for row in found.bindings if row.provider == vendor)
+            if at_vendor:
+                yield replace(found, bindings=at_vendor)
+
+    def _larger_windows(self) -> Iterator[Rescue]:
+        window = max(row.context_window_tokens for row in self._decision.plan.bindings)
+        for model in (self._planned, *self._pool()):
+            for found in self._to(model, RescueCause.LARGER_WINDOW):
+                larger = tuple(r for r in found.bindings if r.context_window_tokens > window)
+                if larger:
+                    yield replace(found, bindings=larger)
+
+    def _siblings(self) -> Iterator[Rescue]:
+        for model in self._pool():
+            yield from self._to(model, RescueCause.SIBLING)
+
+    def _pool(self) -> tuple[Model, ...]:
+        """Return the other models that may stand in, best first."""
+        catalog = self._moment.catalog
+        names = dict.fromkeys(self._names())
+        known = (catalog.models.get(name) for name in names if name != self._planned.id)
+        return tuple(model for model in known if model is not None)[:MAX_SIBLINGS]
+
+    def _names(self) -> Iterable[str]:
+        decision = self._decision
+        if decision.score is not None:
+            return [row.binding.model_id for row in decision.score.candidates]
+        named = list(self._planned.fallbacks)
+        if decision.path in (DecisionPath.STICKY, DecisionPath.DEGRADED):
+            pin = self._session.pin
+            named += [pin.choice.paired_model_id] if pin is not None else []
+            named += [use.model_id for use in self._session.uses]
+        elif decision.path is DecisionPath.HARD_PIN:
+            named += [row.id for row in by_price(self._moment, self._ground.action.features)]
+        return named
+
+    def _to(self, model: Model, cause: RescueCause) -> Iterator[Rescue]:
+        """Return the target that a model is, if it may serve and no strike is for life."""
+        bindings = permitted_bindings(model, self._decision.record)
+        if not bindings or (model.id in self._struck and model.id != self._planned.id):
+            return
+        yield Rescue(
+            cause,
+            bindings,
+            cooldown_end_unix_s=self._cooling.get(model.id),
+            is_other_provider=bindings[0].provider not in self._providers,
+        )
