@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.model import Effect, EffectKind
 from gateway.sessions import Strike
 from gateway.sessions.model import Strikes
-from gateway.sessions.pins import live_pin
+from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.strikes import (
     MAX_STRIKES,
+    apply_effect,
+    cooldown_ends,
     cooling_models,
     count_overload,
     count_upstream_error,
@@ -18,7 +21,7 @@ from gateway.sessions.strikes import (
     struck_models,
 )
 from gateway.sessions.usage import record_use
-from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned, use
+from tests.unit.gateway.sessions.made import EMPTY, NOW, choice, pinned, use
 
 strikes = st.builds(
     Strike,
@@ -100,3 +103,40 @@ def test_few_strikes_are_kept(models: list[str]) -> None:
     for model_id in models:
         session = strike_model(session, Strike(model_id, "x"), NOW)
     assert len(session.strikes.models) <= MAX_STRIKES
+
+
+def told(kind: EffectKind, model: str = "large") -> Effect:
+    return Effect(kind, model, "acme")
+
+
+@pytest.mark.spec("DSP-251")
+def test_a_throttled_model_rests_and_a_failed_one_is_struck() -> None:
+    cooled = apply_effect(pinned(), told(EffectKind.COOLDOWN), NOW, 45.0)
+    assert cooldown_ends(cooled, NOW) == {"large": NOW + 45}
+    assert not struck_models(cooled, NOW + 45)
+    struck = apply_effect(cooled, told(EffectKind.DEMOTE), NOW, 45.0)
+    assert struck_for_life(struck) == {"large"}
+
+
+@pytest.mark.spec("DSP-256", "DSP-257")
+def test_counts_are_about_the_model_that_the_session_is_pinned_to() -> None:
+    for kind in (EffectKind.COUNT_OVERLOAD, EffectKind.COUNT_REFUSAL):
+        session = pinned()
+        for _ in range(3):
+            session = apply_effect(session, told(kind, "another"), NOW, 45.0)
+        assert live_pin(session, "cluster", NOW) is not None
+        once = apply_effect(session, told(kind), NOW, 45.0)
+        assert live_pin(once, "cluster", NOW) is not None
+        assert live_pin(apply_effect(once, told(kind), NOW, 45.0), "cluster", NOW) is None
+        cleared = apply_effect(once, told(EffectKind.CLEAR_COUNTS), NOW, 45.0)
+        again = apply_effect(cleared, told(kind), NOW, 45.0)
+        assert live_pin(again, "cluster", NOW) is not None
+
+
+@pytest.mark.spec("DSP-257")
+def test_a_model_that_can_never_take_the_session_is_left_at_once_and_not_reanchored() -> None:
+    evicted = apply_effect(pinned(), told(EffectKind.EVICT_PIN), NOW, 45.0)
+    assert evicted.pin is not None
+    assert not evicted.pin.is_named
+    forced = write_pin(EMPTY, choice(), NOW, basis_epoch=0, is_forced=True)
+    assert apply_effect(forced, told(EffectKind.EVICT_PIN), NOW, 45.0) == forced
