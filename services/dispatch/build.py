@@ -69,6 +69,7 @@ def build(
         limits=settings.limits(),
         memos=Memos(clock),
         circuits=Circuits(clock),
+        rules=settings.rules(),
     )
     jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
     servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from services.dispatch.model.limits import WatchLimits
 from services.dispatch.model.plan import Budget
 from services.domain.vocab import WireFamily
+from services.domain.wire.client_tools import CLIENT_ONLY_TOOLS, ORCHESTRATION_TOOLS
+from services.domain.wire.model import HouseRules
 from services.runtime.settings import PositiveSeconds, Seconds, ServiceSettings
 
 if TYPE_CHECKING:
@@ -48,6 +50,25 @@ class DispatchSettings(ServiceSettings):
     """Time in which retries in place may begin."""
     max_throttle_wait_seconds: Seconds = 10.0
     """Longest Retry-After that is waited for, on a plan of one binding. 0: never."""
+
+    client_only_tools: tuple[str, ...] = tuple(sorted(CLIENT_ONLY_TOOLS))
+    """Tools of a Messages coding client that other vendors' models are not offered, where at least
+    three of them are declared (all, of fewer)."""
+    keep_orchestration_tools: bool = False
+    """Whether they are offered those of them that start, steer and list pieces of work."""
+    user_hash_key: SecretStr = SecretStr("")
+    """Key of the hash under which other vendors see who a client's user is. Empty: they do not."""
+    auto_cache: bool = False
+    """Whether cache breakpoints are added to Messages requests that have room for them."""
+
+    def rules(self) -> HouseRules:
+        """Return what is wanted of every request."""
+        kept = ORCHESTRATION_TOOLS if self.keep_orchestration_tools else frozenset()
+        return HouseRules(
+            removed_tools=frozenset(self.client_only_tools) - kept,
+            user_hash_key=self.user_hash_key.get_secret_value().encode(),
+            is_cache_marked=self.auto_cache,
+        )
 
     def budget(self) -> Budget:
         """Return the limits of a walk whose plan sets none."""

@@ -19,6 +19,8 @@ from services.dispatch.model.plan import (
     RescueFlags,
 )
 from services.domain.errors import InvalidRequestError
+from services.domain.wire.forced import forced_level
+from services.domain.wire.model import WireError
 from services.domain.wire.state.kept import Restored
 from services.domain.wire.state.sealing import unseal
 
@@ -142,7 +144,15 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
         ref=common.binding_ref(message.binding, f"{field}.binding"),
         family=family,
         context_window_tokens=message.context_window_token_count,
+        effort=_effort(message.effort, f"{field}.effort"),
     )
+
+
+def _effort(word: str, field: str) -> str:
+    try:
+        return forced_level(word) if word else ""
+    except WireError as error:
+        raise InvalidRequestError.of(field, error.message) from None
 
 
 def _presented(rows: Sequence[grant_pb2.PresentedCredential]) -> tuple[Presented, ...]:

@@ -38,6 +38,8 @@ class PlannedBinding:
     ref: BindingRef
     family: WireFamily | None = None
     context_window_tokens: int = 0
+    effort: str = ""
+    """Level of reasoning that is forced; empty: what the client asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from services.domain.catalog import ModelFacts
+from services.domain.catalog import ModelFacts, Quirks
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import read_request
-from services.domain.wire.model import Target, WireError
+from services.domain.wire.model import HouseRules, Target, WireError
 from services.domain.wire.reading import dump
 from services.domain.wire.scanner import scan
 from services.domain.wire.state.requests import opened
@@ -108,6 +108,8 @@ def target_of(
     is_vendor: bool = False,
     is_model_switched: bool = False,
     affinity_key: str = "",
+    effort: str = "",
+    rules: HouseRules | None = None,
 ) -> Target:
     """Return where a body goes, with the catalog's facts; those of an unknown model are mild.
 
@@ -126,6 +128,9 @@ def target_of(
         is_vendor=is_vendor,
         is_model_switched=is_model_switched,
         affinity_key=affinity_key,
+        effort=effort,
+        quirks=row.quirks if row else Quirks(),
+        rules=rules or HouseRules(),
     )
 
 

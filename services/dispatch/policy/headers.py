@@ -9,6 +9,8 @@ from services.dispatch.model.enums import AuthScheme
 from services.domain.vocab import WireFamily
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.dispatch.model.access import Auth
     from services.dispatch.model.plan import HeaderPairs
 
@@ -25,6 +27,7 @@ MAX_REQUEST_ID_CHARS = 128
 _CLIENT_ALLOWED = frozenset(
     {"content-type", *REQUEST_ID_HEADERS, "retry-after", "retry-after-ms", "openai-processing-ms"}
 )
+_AFFINITY_HEADERS = {"openrouter": "x-session-id", "xai": "x-grok-conv-id"}
 _LIMIT_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "x-codex-")
 _TIME_HEADERS = frozenset({"retry-after", "retry-after-ms", "date"})
 
@@ -63,12 +66,19 @@ def for_report(headers: HeaderPairs) -> HeaderPairs:
 
 
 def for_upstream(
-    family: WireFamily, auth: Auth, relayed: HeaderPairs, *, is_same_family: bool, is_stream: bool
+    family: WireFamily,
+    auth: Auth,
+    relayed: HeaderPairs,
+    *,
+    is_same_family: bool,
+    is_stream: bool,
+    betas: Sequence[str] | None = None,
 ) -> HeaderPairs:
     """Return all headers of one upstream request.
 
     Nothing of the client's travels but its Messages version and beta tokens, to that dialect from
-    that dialect only; no cookies, and no agent but ours.
+    that dialect only; no cookies, and no agent but ours. ``betas`` are those that are left of the
+    client's for this target; None: all.
     """
     accept = "text/event-stream" if is_stream else "application/json"
     pairs = [
@@ -82,22 +92,35 @@ def for_upstream(
         pairs.append(
             ("anthropic-version", value_of(told, "anthropic-version") or ANTHROPIC_VERSION)
         )
-        betas = _beta_tokens(told, is_plan=auth.scheme is AuthScheme.CLAUDE_OAUTH)
-        if betas:
-            pairs.append(("anthropic-beta", betas))
+        asked = beta_tokens(told) if betas is None else betas
+        words = _joined(asked, is_plan=auth.scheme is AuthScheme.CLAUDE_OAUTH)
+        if words:
+            pairs.append(("anthropic-beta", words))
     pairs.extend(_auth_headers(auth))
     return tuple(pairs)
 
 
-def _beta_tokens(relayed: HeaderPairs, *, is_plan: bool) -> str:
-    """Return the beta tokens of a request, each once; the plan's only beside a plan's token."""
-    told = [
-        token.strip()
-        for name, value in relayed
-        if name == "anthropic-beta"
-        for token in value.split(",")
-    ]
-    tokens = dict.fromkeys(token for token in told if token and token != CLAUDE_OAUTH_BETA)
+def beta_tokens(relayed: HeaderPairs) -> tuple[str, ...]:
+    """Return the names of the beta features that a client asks for."""
+    told = (value.split(",") for name, value in relayed if name == "anthropic-beta")
+    return tuple(token.strip() for tokens in told for token in tokens if token.strip())
+
+
+def affinity(
+    provider: str, family: WireFamily, session: str, *, is_vendor: bool, is_gateway: bool
+) -> HeaderPairs:
+    """Return the header that keeps a session on one host of a compatible upstream, where known.
+
+    The vendors have members of the body for it; a tenant's gateway is told nothing.
+    """
+    if not session or is_vendor or is_gateway or family is not WireFamily.OPENAI_CHAT:
+        return ()
+    return ((_AFFINITY_HEADERS.get(provider, "x-session-affinity"), session),)
+
+
+def _joined(told: Sequence[str], *, is_plan: bool) -> str:
+    """Return beta tokens, each once; the plan's only beside a plan's token."""
+    tokens = dict.fromkeys(token for token in told if token != CLAUDE_OAUTH_BETA)
     if is_plan:
         tokens[CLAUDE_OAUTH_BETA] = None
     return ",".join(tokens)

@@ -11,18 +11,22 @@ from services.dispatch.policy.body import target_of
 from services.dispatch.policy.lessons import RESPONSES_API, lesson_of
 from services.dispatch.policy.patience import header_wait_s
 from services.dispatch.ports import UpstreamRequest
-from services.domain.vocab import FailureClass, WireFamily
+from services.domain.vocab import CredentialKind, FailureClass, WireFamily
+from services.domain.wire.anthropic.betas import betas_for
 from services.domain.wire.model import UnbuildableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.dispatch.model.access import Access
-    from services.dispatch.model.plan import Order, PlannedBinding
+    from services.dispatch.model.plan import HeaderPairs, Order, PlannedBinding
     from services.dispatch.policy.body import ClientBody
     from services.dispatch.policy.lessons import Lesson
     from services.dispatch.server.target import Stage
     from services.domain.wire.model import Target, Transform, UpstreamError
+
+USUAL_WINDOW_TOKENS = 200_000
+"""Estimated prompt over which an extended context window is asked for where there is one."""
 
 MAX_LESSONS = 3
 """Features that one attempt may give up, one after the other."""
@@ -108,7 +112,9 @@ class Draft:
                 order.relayed_headers,
                 is_same_family=family is order.family,
                 is_stream=is_stream,
-            ),
+                betas=self._betas(target, encoded.body),
+            )
+            + self._affinity(),
             body=encoded.body,
             header_timeout_s=header_wait_s(
                 self._endpoint.header_timeout_s,
@@ -136,6 +142,23 @@ class Draft:
         for lesson in self._lessons:
             self._stage.memos.learn(self._base_url, self._planned.ref.model_id, lesson)
 
+    def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:
+        """Return what a client of the same dialect asked for, as far as it is for the target."""
+        if self.family is not self._order.family or self.family is not WireFamily.ANTHROPIC:
+            return ()
+        told = headers.beta_tokens(self._order.relayed_headers)
+        is_long = self._order.estimated_input_tokens > USUAL_WINDOW_TOKENS
+        return betas_for(told, target.facts, body, is_long_context_needed=is_long)
+
+    def _affinity(self) -> HeaderPairs:
+        return headers.affinity(
+            self._endpoint.name,
+            self.family,
+            self._order.plan.affinity_key,
+            is_vendor=self._endpoint.is_vendor,
+            is_gateway=self._access.grant.attribution.kind is CredentialKind.GATEWAY,
+        )
+
     def _target(self) -> Target:
         plan, ref = self._order.plan, self._planned.ref
         target = target_of(
@@ -147,6 +170,8 @@ class Draft:
             is_model_switched=plan.is_model_switched
             or ref.model_id != plan.bindings[0].ref.model_id,
             affinity_key=plan.affinity_key,
+            effort=self._planned.effort,
+            rules=self._stage.rules,
         )
         refused = self._given_up - {RESPONSES_API}
         if not refused:

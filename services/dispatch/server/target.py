@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.dispatch.policy import body
@@ -10,6 +10,7 @@ from services.dispatch.policy.permit import is_permitted
 from services.domain.catalog import DEFAULT_CONTEXT_WINDOW_TOKENS
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.codecs import UnknownFamilyError
+from services.domain.wire.model import HouseRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ class Stage:
     limits: Mapping[WireFamily, WatchLimits]
     memos: Memos
     circuits: Circuits
+    rules: HouseRules = field(default_factory=HouseRules)
 
 
 def family_at(stage: Stage, planned: PlannedBinding) -> WireFamily | None:

@@ -57,8 +57,10 @@ _MODEL_KEYS = frozenset(
         "adaptive_thinking",
         "refused_parameters",
         "think_tag_reasoning",
+        "extended_context",
         "many_tools",
         "validated_calls",
+        "signed_tool_history",
         "family",
         "version",
         "fallbacks",
@@ -226,8 +228,10 @@ def _facts(entry: Mapping[str, object], where: str) -> ModelFacts:
         adaptive_thinking=flag_of(entry, "adaptive_thinking", where, default=False),
         refused_parameters=frozenset(names_of(entry, "refused_parameters", where)),
         think_tag_reasoning=flag_of(entry, "think_tag_reasoning", where, default=False),
+        extended_context=optional_flag_of(entry, "extended_context", where),
         many_tools=flag_of(entry, "many_tools", where, default=False),
         validated_calls=flag_of(entry, "validated_calls", where, default=False),
+        signed_tool_history=flag_of(entry, "signed_tool_history", where, default=False),
     )
 
 

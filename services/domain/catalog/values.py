@@ -97,10 +97,14 @@ class ModelFacts:
     refused_parameters: frozenset[str] = frozenset()
     think_tag_reasoning: bool = False
     """Whether its reasoning comes as a leading tag inside the visible text."""
+    extended_context: bool | None = None
+    """Whether it takes a million tokens when asked by a beta; None: not stated."""
     many_tools: bool = False
     """Whether it takes more than 128 tools on a chat endpoint."""
     validated_calls: bool = False
     """Whether it takes the Gemini tool mode that checks calls against their schemas."""
+    signed_tool_history: bool = False
+    """Whether it refuses calls in the history that lack its vendor's signature."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.client_tools import removable
 from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.model import (
     SystemBlock,
@@ -63,7 +64,7 @@ def ready_for(request: Request, target: Target) -> tuple[Request, list[Transform
 def _with_offered_tools(request: Request, target: Target, transforms: list[Transform]) -> Request:
     """Leave out what the target cannot or shall not be offered; a chosen tool never is."""
     chosen = {request.tool_choice.name, *request.tool_choice.names} - {""}
-    removed = target.removed_tools if request.family is WireFamily.ANTHROPIC else frozenset()
+    removed = _removable(request, target)
     kept: list[tuple[int, Tool]] = []
     for at, tool in enumerate(request.tools):
         path = f"tools[{at}]"
@@ -84,6 +85,13 @@ def _with_offered_tools(request: Request, target: Target, transforms: list[Trans
         return request
     choice = request.tool_choice if kept else ToolChoice()
     return replace(request, tools=tuple(tool for _, tool in kept), tool_choice=choice)
+
+
+def _removable(request: Request, target: Target) -> frozenset[str]:
+    if request.family is not WireFamily.ANTHROPIC or not target.rules.removed_tools:
+        return frozenset()
+    declared = frozenset(tool.name for tool in request.tools)
+    return removable(declared, target.rules.removed_tools)
 
 
 def _is_limited(target: Target) -> bool:
@@ -123,11 +131,11 @@ def _with_hidden_user(request: Request, target: Target, transforms: list[Transfo
     if not request.user or (target.is_vendor and {request.family, target.family} == _OPENAI):
         return request
     has_member = target.family is not WireFamily.GEMINI
-    if not target.user_hash_key or not has_member or _is_bundle(request.user):
+    if not target.rules.user_hash_key or not has_member or _is_bundle(request.user):
         transforms.append(Transform("user", TransformAction.DROPPED, "user"))
         return replace(request, user="")
     transforms.append(Transform("user_hashed", TransformAction.PROJECTED, "user"))
-    return replace(request, user=hashed_user(request.user, target.user_hash_key))
+    return replace(request, user=hashed_user(request.user, target.rules.user_hash_key))
 
 
 def hashed_user(user: str, key: bytes) -> str:

@@ -26,3 +26,31 @@ def test_a_model_keeps_its_skill_and_the_model_it_is_scored_as() -> None:
 def test_a_skill_out_of_range_and_an_empty_name_are_refused(key: str, value: object) -> None:
     with pytest.raises(CatalogError, match=f"model 'm': {key}"):
         build_catalog([entry(**{key: value})])
+
+
+@pytest.mark.spec("XLT-207")
+def test_a_binding_names_what_its_endpoint_wants() -> None:
+    row = {
+        "provider": "acme",
+        "input_usd_per_mtok": 1.0,
+        "output_usd_per_mtok": 2.0,
+        "extra_members": {"provider": {"order": ["a"]}, "top_p": 0.8},
+        "extra_members_with_tools": {"temperature": 0},
+        "tool_guidance": "exact_edits",
+    }
+    quirks = build_catalog([entry(bindings=[row])]).models["m"].bindings[0].quirks
+    assert quirks.members == (("provider", b'{"order":["a"]}'), ("top_p", b"0.8"))
+    assert quirks.tool_members == (("temperature", b"0"),)
+    assert quirks.tool_guidance == "exact_edits"
+    for key, value in (("extra_members", [1]), ("tool_guidance", "loud"), ("extra_members", "x")):
+        with pytest.raises(CatalogError, match=f"binding 0: {key}"):
+            build_catalog([entry(bindings=[row | {key: value}])])
+
+
+@pytest.mark.spec("XLT-83", "XLT-106")
+def test_facts_of_targets_are_read() -> None:
+    facts = build_catalog([entry(many_tools=True, validated_calls=True, extended_context=False)])
+    told = facts.models["m"].facts
+    assert (told.many_tools, told.validated_calls, told.extended_context) == (True, True, False)
+    plain = build_catalog([entry()]).models["m"].facts
+    assert (plain.many_tools, plain.validated_calls, plain.extended_context) == (False, False, None)

@@ -47,7 +47,13 @@ from services.domain.wire.model.request import (
     ToolChoice,
     Turn,
 )
-from services.domain.wire.model.target import EncodedRequest, Target, Transform, TransformAction
+from services.domain.wire.model.target import (
+    EncodedRequest,
+    HouseRules,
+    Target,
+    Transform,
+    TransformAction,
+)
 
 __all__ = [
     "Address",
@@ -63,6 +69,7 @@ __all__ = [
     "ErrorKind",
     "Event",
     "Failure",
+    "HouseRules",
     "Limits",
     "Media",
     "Observation",

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class HouseRules:
+    """What a deployment wants of every request, whatever it goes to."""
+
+    removed_tools: frozenset[str] = frozenset()
+    """Tools of a Messages coding client that only its own vendor's models are offered."""
+    user_hash_key: bytes = field(default=b"", repr=False)
+    """Key of the hash under which another vendor sees who the user is; empty: it does not."""
+    is_cache_marked: bool = False
+    """Whether cache breakpoints are added to Messages requests that have room for them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Where a request goes: what an encoder must know of the binding, and nothing of its name."""
 
@@ -28,14 +40,11 @@ class Target:
     is_model_switched: bool = False
     """Signed reasoning in the history belongs to another model."""
     affinity_key: str = ""
-    removed_tools: frozenset[str] = frozenset()
-    """Tools of a Messages coding client that only its own vendor's models are offered."""
-    user_hash_key: bytes = b""
-    """Key of the hash under which another vendor sees who the user is; empty: it does not."""
     effort: str = ""
     """Level of reasoning that is forced; empty: what the request asks for."""
     quirks: Quirks = field(default_factory=Quirks)
     """What this very endpoint wants of translated requests."""
+    rules: HouseRules = field(default_factory=HouseRules)
 
 
 class TransformAction(enum.StrEnum):

@@ -8,11 +8,11 @@ from services.dispatch.policy.body import ClientBody, count_body, names_model, t
 from services.dispatch.policy.mask import masked_body
 from services.dispatch.policy.permit import is_permitted
 from services.dispatch.policy.upstream_models import models_of, page_of
-from services.domain.catalog import build_catalog
+from services.domain.catalog import Quirks, build_catalog
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import Address
+from services.domain.wire.model import Address, HouseRules
 
 BODY = (
     b'{"model": "m", "max_tokens": 5, "stream": true, "messages": [{"role":"user","content":"x"}]}'
@@ -120,3 +120,22 @@ def test_a_list_is_sorted_bound_to_the_catalog_and_paged() -> None:
     page, after = page_of(models, after, 2)
     assert ([model.upstream_id for model in page], after) == (["up-m"], "")
     assert models_of(b"nonsense", "p", CATALOG) == ()
+
+
+@pytest.mark.spec("XLT-213")
+def test_a_target_has_the_wishes_of_its_binding_and_the_rules_of_the_house() -> None:
+    rows = [
+        {"provider": "p", "extra_members": {"tool_stream": True}, **PRICES},
+        {"provider": "q", **PRICES},
+    ]
+    catalog = build_catalog([{"models": [{"id": "m", "bindings": rows}]}])
+    rules = HouseRules(removed_tools=frozenset({"Skill"}))
+    chat = WireFamily.OPENAI_CHAT
+    target = target_of(catalog, BindingRef("m", "p"), chat, effort="low", rules=rules)
+    assert target.quirks.members == (("tool_stream", b"true"),)
+    assert (target.effort, target.rules) == ("low", rules)
+    other = target_of(catalog, BindingRef("m", "q", binding_index=1), chat)
+    assert other.quirks == Quirks()
+    body = ClientBody(WireFamily.ANTHROPIC, BODY, codec_for)
+    assert orjson.loads(body.build(target).body)["tool_stream"] is True
+    assert "tool_stream" not in orjson.loads(body.build(other).body)

@@ -150,3 +150,34 @@ def test_auxiliary_addresses() -> None:
     assert count_url("http://a") == "http://a/v1/messages/count_tokens"
     assert models_url("http://a", WireFamily.ANTHROPIC) == "http://a/v1/models"
     assert models_url("http://b/v1", WireFamily.OPENAI_CHAT) == "http://b/v1/models"
+
+
+@pytest.mark.spec("XLT-23")
+def test_the_betas_that_are_left_for_the_target_are_sent() -> None:
+    told = (("anthropic-beta", "a, b"), ("anthropic-beta", " c,"))
+    assert headers.beta_tokens(told) == ("a", "b", "c")
+    pairs = headers.for_upstream(
+        WireFamily.ANTHROPIC, KEY, told, is_same_family=True, is_stream=True, betas=("b",)
+    )
+    assert dict(pairs)["anthropic-beta"] == "b"
+    plan = Auth(AuthScheme.CLAUDE_OAUTH, "s")
+    pairs = headers.for_upstream(
+        WireFamily.ANTHROPIC, plan, told, is_same_family=True, is_stream=True, betas=()
+    )
+    assert dict(pairs)["anthropic-beta"] == headers.CLAUDE_OAUTH_BETA
+
+
+@pytest.mark.spec("XLT-176")
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [("openrouter", "x-session-id"), ("xai", "x-grok-conv-id"), ("acme", "x-session-affinity")],
+)
+def test_a_compatible_upstream_is_told_the_session(provider: str, name: str) -> None:
+    chat = WireFamily.OPENAI_CHAT
+    told = headers.affinity(provider, chat, "s1", is_vendor=False, is_gateway=False)
+    assert told == ((name, "s1"),)
+    assert headers.affinity(provider, chat, "", is_vendor=False, is_gateway=False) == ()
+    assert headers.affinity(provider, chat, "s1", is_vendor=True, is_gateway=False) == ()
+    assert headers.affinity(provider, chat, "s1", is_vendor=False, is_gateway=True) == ()
+    messages = WireFamily.ANTHROPIC
+    assert headers.affinity(provider, messages, "s1", is_vendor=False, is_gateway=False) == ()

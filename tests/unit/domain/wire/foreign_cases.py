@@ -10,6 +10,7 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import (
+    HouseRules,
     RenderContext,
     Request,
     Role,
@@ -31,7 +32,11 @@ PAIRS = [(source, to) for source in FAMILIES for to in FAMILIES if source is not
 
 def target(family: WireFamily, facts: ModelFacts | None = None, **fields: object) -> Target:
     """Return a target of ``family`` that refuses nothing unless its facts say so."""
-    made = Target(family, "acme", "m", "up-m", facts or ModelFacts())
+    of_house = {key: fields.pop(key) for key in tuple(fields) if key in HouseRules.__slots__}
+    rules = HouseRules()
+    for name, value in of_house.items():
+        object.__setattr__(rules, name, value)
+    made = Target(family, "acme", "m", "up-m", facts or ModelFacts(), rules=rules)
     for name, value in fields.items():
         object.__setattr__(made, name, value)
     return made

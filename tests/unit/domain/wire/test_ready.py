@@ -8,6 +8,11 @@ import pytest
 
 from services.domain.catalog import ModelFacts, Quirks
 from services.domain.vocab import WireFamily
+from services.domain.wire.client_tools import (
+    CLIENT_ONLY_TOOLS,
+    ORCHESTRATION_TOOLS,
+    removable,
+)
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import (
     Reasoning,
@@ -303,3 +308,13 @@ def test_the_vendor_s_cache_key_is_the_caller_s_the_session_s_or_the_prefix_s() 
     assert encoded(own, session)[0]["prompt_cache_key"] == "mine"
     assert "prompt_cache_key" not in encoded(request(A), vendor)[0]
     assert "prompt_cache_key" not in encoded(asked, target(R))[0]
+
+
+@pytest.mark.spec("XLT-90")
+def test_one_tool_of_a_common_name_is_anybody_s() -> None:
+    few = frozenset({"Agent"})
+    assert removable(few, CLIENT_ONLY_TOOLS) == frozenset()
+    client = frozenset({"Agent", "Skill", "TodoWrite", "Bash"})
+    assert removable(client, CLIENT_ONLY_TOOLS) == client - {"Bash"}
+    assert removable(few, few) == few
+    assert ORCHESTRATION_TOOLS < CLIENT_ONLY_TOOLS
