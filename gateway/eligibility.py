@@ -22,6 +22,7 @@ from gateway.model import (
     ProviderState,
 )
 from services.domain.wire.features import Requirement, untranslatable
+from services.domain.wire.state.requests import SIGNING_FAMILY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -205,7 +206,7 @@ class _Layers:
         if all(not self._fits(binding) for binding in model.bindings):
             self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
         elif not _carries(model, self._question.features) or not any(
-            map(self._is_expressible, provided)
+            self._is_expressible(model, binding) for binding in provided
         ):
             self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
         else:
@@ -217,7 +218,7 @@ class _Layers:
                 layer = Layer.ENDPOINT_REFUSED
             elif not self._fits(binding):
                 layer = Layer.CONTEXT_WINDOW
-            elif not self._is_expressible(binding):
+            elif not self._is_expressible(model, binding):
                 layer = Layer.REQUIREMENT_INCOMPATIBLE
             else:
                 continue
@@ -236,11 +237,14 @@ class _Layers:
             return False
         return self._aliased is None or (provider, model_id) in self._aliased
 
-    def _is_expressible(self, binding: Binding) -> bool:
+    def _is_expressible(self, model: Model, binding: Binding) -> bool:
         needs, source = self._question.features.requirements, self._question.family
         target = self._policy.families.get(binding.provider)
         if not needs or source is None or target is None:
             return True
+        is_unsigned = Requirement.SIGNED_TOOL_HISTORY in needs and target is SIGNING_FAMILY
+        if is_unsigned and model.facts.signed_tool_history:
+            return False
         return not untranslatable(needs, source, target)
 
     def _fits(self, binding: Binding) -> bool:

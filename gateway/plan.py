@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 MAX_BINDINGS = 16
 
+_MEDIA = frozenset(
+    {
+        Requirement.IMAGES,
+        Requirement.REMOTE_IMAGE,
+        Requirement.DOCUMENTS,
+        Requirement.AUDIO,
+        Requirement.VIDEO,
+        Requirement.VENDOR_FILE,
+    }
+)
+
 
 def requested_model(catalog: Catalog, requested: str, forced: str) -> Model:
     """Return the model that the caller named; a forced one goes before the one in the body.
@@ -138,6 +149,9 @@ def cannot_take(
         fix += " provider serves"
     elif Requirement.MULTI_CANDIDATE in needs:
         what, field, fix = "give more than one answer (n)", "n", "ask for another model"
+    elif Requirement.SIGNED_TOOL_HISTORY in needs and _MEDIA.isdisjoint(needs):
+        what, field = "go on with tool calls that its vendor did not sign", ""
+        fix = "begin a new conversation, or ask for another model"
     else:
         what, field = "take the media or files of this request", ""
         fix = "ask for another model"

@@ -19,6 +19,7 @@ from services.domain.wire.model import (
 )
 from services.domain.wire.openai_responses.request import stored_field
 from services.domain.wire.reading import count, load, mapping
+from services.domain.wire.state.requests import SIGNING_FAMILY, has_unsigned_calls, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,6 +68,8 @@ class Requirement(enum.StrEnum):
     LOGPROBS = "logprobs"
     MULTI_CANDIDATE = "multi_candidate"
     MANY_TOOLS = "many_tools"
+    SIGNED_TOOL_HISTORY = "signed_tool_history"
+    """Calls in the history lack the signature that some models insist on."""
 
 
 _MEDIA_NEEDS: Mapping[str, Requirement] = {
@@ -240,6 +243,7 @@ def _needs(request: Request) -> set[Requirement]:
         Requirement.MANY_TOOLS: len(request.tools) > MANY_TOOLS,
         Requirement.VENDOR_FILE: is_stored,
         Requirement.NATIVE_ONLY: is_stored,
+        Requirement.SIGNED_TOOL_HISTORY: has_unsigned_calls(opened(request), SIGNING_FAMILY),
     }
     return {need for need, is_given in needs.items() if is_given}
 

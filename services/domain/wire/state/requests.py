@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Block, ProviderState, Request, Target, Turn
     from services.domain.wire.state.kept import Restored
 
+SIGNING_FAMILY = WireFamily.GEMINI
+"""The family that signs calls and may insist on seeing its signatures again."""
+
 _BOUND_TO_MODEL = frozenset({WireFamily.ANTHROPIC, WireFamily.OPENAI_RESPONSES})
 """Families whose state only the model reads that wrote it."""
 
@@ -44,13 +47,30 @@ def for_target(request: Request, target: Target) -> Request:
 
 
 def has_unsigned_calls(request: Request, family: WireFamily) -> bool:
-    """Return whether a turn made calls of which none carries a signature of ``family``."""
-    for turn in request.turns:
+    """Return whether a turn made calls of which none carries a signature of ``family``.
+
+    Its own clients keep what it signs, and it looks at no more than what followed the user's last
+    words: of their requests only that counts.
+    """
+    turns = request.turns
+    if request.family is family:
+        turns = turns[_last_words(turns) :]
+    for turn in turns:
         calls = [block for block in turn.blocks if isinstance(block, ToolUse)]
         states = (state for call in calls for state in call.state)
         if calls and not any(state.family is family for state in states):
             return True
     return False
+
+
+def _last_words(turns: Sequence[Turn]) -> int:
+    """Return the place of the last turn in which the user said something."""
+    said = [
+        at
+        for at, turn in enumerate(turns)
+        if turn.role is Role.USER and any(isinstance(block, Text) for block in turn.blocks)
+    ]
+    return said[-1] if said else 0
 
 
 def _opened_turn(turn: Turn, restored: Sequence[Restored]) -> Turn:
