@@ -39,6 +39,17 @@ def read_object(arguments: bytes) -> tuple[bytes, bool] | None:
     return None if repaired is None else (repaired, True)
 
 
+def written_arguments(value: object) -> bytes:
+    """Return what a history holds as a call's arguments: its text, or its object as text.
+
+    Nothing at all (absent, null, blank, the text ``null``) is the empty object.
+    """
+    if isinstance(value, dict):
+        return dump(value)
+    words = value if isinstance(value, str) and value.strip() not in ("", "null") else "{}"
+    return words.encode("utf-8", "replace")
+
+
 def is_complete(arguments: bytes) -> bool:
     """Return whether ``arguments`` is empty or one whole JSON value: nothing was cut off."""
     words = arguments.strip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import orjson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 NOTHING: Mapping[str, object] = {}
 
@@ -29,7 +29,12 @@ class TooDeepError(ValueError):
         super().__init__("nested too deeply")
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python would read.
+
+    Raises:
+        ValueError: always.
+    """
     raise ValueError(f"{name} is no JSON")
 
 
@@ -54,7 +59,7 @@ def _load_odd(text: bytes | str) -> object:
     """Return the value of a text that the strict reader refuses: half pairs are no error here."""
     words = text.decode() if isinstance(text, bytes) else text
     try:
-        value: object = json.loads(words, parse_constant=_refuse_constant)
+        value: object = json.loads(words, parse_constant=refuse_constant)
     except RecursionError:
         raise TooDeepError from None
     return value
@@ -94,15 +99,15 @@ def _depth_over(value: object, limit: int) -> bool:
     return True
 
 
-def dump(value: object) -> bytes:
+def dump(value: object, default: Callable[[object], object] | None = None) -> bytes:
     """Return compact JSON of any value that was read, integers with all their digits.
 
-    What is no Unicode in a string is written as U+FFFD.
+    What is no Unicode in a string is written as U+FFFD; ``default`` writes values of other types.
     """
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, default)
     except orjson.JSONEncodeError:
-        return orjson.dumps(_well_formed(value))
+        return orjson.dumps(_well_formed(value), default)
 
 
 def join_surrogates(text: str) -> str:

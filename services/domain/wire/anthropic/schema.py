@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
+
+from services.domain.wire.exact import dump_exact, load_exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ def clean_schema(schema: bytes) -> tuple[bytes, tuple[str, ...]]:
     that happens to be called ``pattern`` stays. What cannot be read becomes the empty object.
     """
     try:
-        value = json.loads(schema)
+        value = load_exact(schema)
         if not isinstance(value, dict):
             return EMPTY_SCHEMA, ("schema_replaced",)
         codes: list[str] = []
@@ -52,8 +53,8 @@ def clean_schema(schema: bytes) -> tuple[bytes, tuple[str, ...]]:
             codes.append("schema_pattern_dropped")
         if not codes:
             return schema, ()
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode(), tuple(codes)
-    except (ValueError, RecursionError):
+        return dump_exact(value), tuple(codes)
+    except ValueError:
         return EMPTY_SCHEMA, ("schema_replaced",)
 
 

@@ -106,9 +106,9 @@ def _merge(told: Json, branch: Json) -> None:
             both = {name: _both(before[name], value[name]) for name in before.keys() & value.keys()}
             told[key] = {name: both.get(name, inner) for name, inner in {**value, **before}.items()}
         elif key == "required" and isinstance(before, list) and isinstance(value, list):
-            told[key] = [*before, *(name for name in value if name not in before)]
+            told[key] = list(dict.fromkeys(n for n in [*before, *value] if isinstance(n, str)))
         elif key == "enum" and isinstance(before, list) and isinstance(value, list):
-            told[key] = [word for word in before if word in value] or before
+            told[key] = _common(before, value)
         else:
             told.setdefault(key, value)
 
@@ -119,3 +119,11 @@ def _both(first: object, second: object) -> object:
     merged = dict(first)
     _merge(merged, second)
     return merged
+
+
+def _common(first: list[object], second: list[object]) -> list[object]:
+    """Return the words of ``first`` that ``second`` has too; where there are none, all of them."""
+    if any(isinstance(word, dict | list) for word in (*first, *second)):
+        return first
+    words = set(second)
+    return [word for word in first if word in words] or first

@@ -9,11 +9,7 @@ Source: https://ai.google.dev/api/caching#Schema
 
 from __future__ import annotations
 
-import json
-from typing import NoReturn
-
-import orjson
-
+from services.domain.wire.exact import Number, dump_exact, load_exact
 from services.domain.wire.gemini.folding import inlined, intersected
 
 _KEPT = frozenset(
@@ -42,50 +38,20 @@ _MAX_DEPTH = 32
 Json = dict[str, object]
 
 
-class _Number:
-    """A number that is written again as it was read."""
-
-    __slots__ = ("lexeme",)
-
-    def __init__(self, lexeme: str) -> None:
-        self.lexeme = lexeme
-
-    def __float__(self) -> float:
-        return float(self.lexeme)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Number) and self.lexeme == other.lexeme
-
-    def __hash__(self) -> int:
-        return hash(self.lexeme)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _as_written(value: object) -> object:
-    if isinstance(value, _Number):
-        return orjson.Fragment(value.lexeme.encode())
-    raise TypeError(f"{type(value).__name__} is no JSON")
-
-
 def gemini_schema(source: bytes) -> bytes | None:
     """Return ``source`` reduced to what the dialect knows; None when nothing can be said.
 
     A schema that needs no change keeps its bytes.
     """
     try:
-        schema = json.loads(
-            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
-        )
+        schema = load_exact(source)
         if not isinstance(schema, dict):
             return None
         reduced = _reduced(inlined(schema), 0)
         if reduced == schema:
             return source
-        return orjson.dumps(reduced, default=_as_written) if reduced else None
-    except (ValueError, TypeError, RecursionError):
+        return dump_exact(reduced) if reduced else None
+    except (ValueError, RecursionError):  # references may nest what is written out of them
         return None
 
 
@@ -95,12 +61,10 @@ def plain_types(source: bytes) -> bytes:
     One that has them already, or cannot be read, keeps its bytes.
     """
     try:
-        schema = json.loads(
-            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
-        )
+        schema = load_exact(source)
         lowered = _lowered(schema)
-        return source if lowered == schema else orjson.dumps(lowered, default=_as_written)
-    except (ValueError, TypeError, RecursionError):
+        return source if lowered == schema else dump_exact(lowered)
+    except ValueError:
         return source
 
 
@@ -159,7 +123,7 @@ def _keyword(key: str, value: object, told: Json, depth: int) -> None:
                     told["nullable"] = True
         case "const" if isinstance(value, str):
             told["enum"] = [value]
-        case "format" if value in _FORMATS:
+        case "format" if isinstance(value, str) and value in _FORMATS:
             told[key] = value
         case "required" | "propertyOrdering" if isinstance(value, list):
             told[key] = value
@@ -185,14 +149,15 @@ def _type(value: object, told: Json) -> None:
 
 def _alternatives(branches: list[object], told: Json, depth: int) -> None:
     """Say ``anyOf``; a branch that is only null makes the schema nullable instead."""
-    found: list[Json] = []
+    distinct: dict[bytes, Json] = {}
     for branch in branches:
         if isinstance(branch, dict) and branch.get("type") == "null":
             told["nullable"] = True
             continue
         reduced = _reduced(branch, depth + 1)
-        if reduced and reduced not in found:
-            found.append(reduced)
+        if reduced:
+            distinct.setdefault(dump_exact(reduced), reduced)
+    found = list(distinct.values())
     if len(found) == 1 and not told.keys() & found[0].keys():
         told.update(found[0])
     elif found:
@@ -201,10 +166,10 @@ def _alternatives(branches: list[object], told: Json, depth: int) -> None:
 
 def _widen(bound: object, plain: str, told: Json, *, is_lower: bool) -> None:
     """Say an exclusive bound as an inclusive one; the stricter of both wins."""
-    if not isinstance(bound, _Number):
+    if not isinstance(bound, Number):
         return
     other = told.get(plain)
-    if not isinstance(other, _Number) or (float(bound) > float(other)) == is_lower:
+    if not isinstance(other, Number) or (float(bound) > float(other)) == is_lower:
         told[plain] = bound
 
 

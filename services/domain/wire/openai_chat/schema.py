@@ -8,10 +8,8 @@ called ``pattern`` is data. A schema that needs no change keeps its bytes.
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import NoReturn
 
-import orjson
+from services.domain.wire.exact import dump_exact, load_exact
 
 _ALL_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
 _OF_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -31,36 +29,15 @@ _NAMES_A_SHAPE = frozenset(
 )
 
 
-class _Number:
-    """A number that is written again as it was read."""
-
-    __slots__ = ("lexeme",)
-
-    def __init__(self, lexeme: str) -> None:
-        self.lexeme = lexeme
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _as_written(value: object) -> object:
-    if isinstance(value, _Number):
-        return orjson.Fragment(value.lexeme.encode())
-    raise TypeError(f"{type(value).__name__} is no JSON")
-
-
 def chat_schema(source: bytes) -> bytes:
     """Return ``source`` as a chat upstream takes it; what cannot be read stays as it is."""
     if b'"pattern"' not in source and b'"array"' not in source and b'"anyOf"' not in source:
         return source
     try:
-        schema = json.loads(
-            source, parse_float=_Number, parse_int=_Number, parse_constant=_refuse_constant
-        )
+        schema = load_exact(source)
         cleaned = _clean(schema)
-        return source if cleaned == schema else orjson.dumps(cleaned, default=_as_written)
-    except (ValueError, RecursionError):
+        return source if cleaned == schema else dump_exact(cleaned)
+    except ValueError:
         return source
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.arguments import written_arguments
 from services.domain.wire.labels import FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     Refusal,
@@ -104,7 +105,7 @@ class Conversation:
         legacy = message.get("function_call")
         if isinstance(legacy, dict) and (name := text(legacy.get("name"))):
             call_id = self._legacy_calls[name] = f"call_{index}_legacy"
-            blocks.append(ToolUse(call_id, name, _arguments(legacy.get("arguments"))))
+            blocks.append(ToolUse(call_id, name, written_arguments(legacy.get("arguments"))))
         return tuple(blocks)
 
     def _call(self, node: Node, default_id: str) -> list[ToolUse]:
@@ -120,7 +121,7 @@ class Conversation:
         if is_custom:
             arguments = dump({"input": text(told.get("input"))})
         else:
-            arguments = _arguments(told.get("arguments"))
+            arguments = written_arguments(told.get("arguments"))
         return [ToolUse(call_id, name, arguments, raw=node.raw)]
 
     def _add_result(self, index: int, node: Node, path: str, *, is_legacy: bool) -> None:
@@ -135,14 +136,6 @@ class Conversation:
         blocks, is_error = _without_label(blocks)
         result = ToolResult(call_id, blocks, is_error, name)
         self._add_turn(Role.USER, (result,), index, node, _READ_OF_TOOL)
-
-
-def _arguments(value: object) -> bytes:
-    """Return arguments as the model wrote them; none at all are the empty object."""
-    if isinstance(value, dict):
-        return dump(value)
-    words = text(value)
-    return words.encode("utf-8", "replace") if words.strip() else b"{}"
 
 
 def _without_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.arguments import written_arguments
 from services.domain.wire.labels import FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     Opaque,
@@ -129,7 +130,7 @@ class Conversation:
         if item.get("type") == "custom_tool_call":
             arguments = dump({"input": text(item.get("input"))})
         else:
-            arguments = _arguments(item.get("arguments"))
+            arguments = written_arguments(item.get("arguments"))
         flat = flat_name(text(item.get("namespace")), name)
         self._say(index, ToolUse(call_id, flat, arguments, raw=node.raw))
 
@@ -145,14 +146,6 @@ class Conversation:
 def source_key(place: int, count: int) -> str:
     """Return the key under which a turn keeps the source of a message of ``count`` blocks."""
     return f"{place}+{count}"
-
-
-def _arguments(value: object) -> bytes:
-    """Return arguments as the model wrote them; none at all are the empty object."""
-    if isinstance(value, dict):
-        return dump(value)
-    words = text(value)
-    return words.encode("utf-8", "replace") if words.strip() else b"{}"
 
 
 def _without_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:

@@ -197,3 +197,55 @@ def test_an_output_limit_that_none_can_mean_is_none(limit: str) -> None:
     assert request.limits.max_output_tokens is None
     target = Target(O, "acme", "m", "m", ModelFacts())
     assert b"max_tokens" not in codec_for(O).encode_request(request, target).body
+
+
+@pytest.mark.spec("XLT-33", "XLT-155")
+@pytest.mark.parametrize("target_family", WireFamily)
+@pytest.mark.parametrize(
+    "member",
+    [
+        r'"description":"\ud83d","pattern":"a"',
+        r'"enum":["\udc00"],"pattern":"a"',
+        '"format":[],"type":{}',
+        '"default":1180591620717411303424,"pattern":"a"',
+        '"maximum":1e400,"exclusiveMinimum":-1e400,"pattern":"a"',
+    ],
+)
+def test_an_odd_schema_is_cleaned_all_the_same(target_family: WireFamily, member: str) -> None:
+    schema = f'{{"type":"object","properties":{{"a":{{{member}}}}},"anyOf":[]}}'
+    tool = f'{{"name":"f","input_schema":{schema}}}'
+    body = text_request(A, '"x"')[:-1] + f',"tools":[{tool}]}}'.encode()
+    request = codec_for(A).decode_request(body)
+    target = Target(target_family, "acme", "m", "m", ModelFacts())
+    sent = codec_for(target_family).encode_request(request, target).body.decode()
+    assert '"properties":{"a":' in sent
+    for digits in ("1180591620717411303424", "1e400"):
+        assert (digits in sent) is (digits in member)
+
+
+def within(seconds: float, body: bytes, family: WireFamily, target_family: WireFamily) -> None:
+    """Read a body and write it for a target, in bounded time."""
+    started = time.process_time()
+    request = codec_for(family).decode_request(body)
+    target = Target(target_family, "acme", "m", "m", ModelFacts())
+    codec_for(target_family).encode_request(request, target)
+    assert time.process_time() - started < seconds
+
+
+NAMES = [f"n{at}" for at in range(20_000)]
+
+
+@pytest.mark.spec("XLT-225")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"required": NAMES}, {"required": NAMES[::-1]}]},
+        {"allOf": [{"enum": NAMES}, {"enum": NAMES[::-1]}]},
+        {"anyOf": [{"title": name} for name in NAMES]},
+    ],
+    ids=["required", "enum", "any_of"],
+)
+def test_a_wide_schema_is_cleaned_in_bounded_time(schema: dict[str, object]) -> None:
+    told = {"type": "object", "properties": {"a": schema}}
+    tool = json.dumps({"name": "f", "input_schema": told})
+    within(5, text_request(A, '"x"')[:-1] + f',"tools":[{tool}]}}'.encode(), A, G)
