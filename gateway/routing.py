@@ -142,9 +142,7 @@ class Routing:
                 return unjudged
             needs, stored = action.features.requirements, stored_field(action.request)
             raise refusal_of(refusal, record, self._catalog, needs=needs, stored=stored) from None
-        fresh = pinned.fresh_pick(
-            score, pinned.unwanted_models(case.session, case.moment.now_unix_s)
-        )
+        fresh = pinned.fresh_pick(score, pinned.unwanted_models(case.session, case.moment))
         if not is_pinning:
             return self._fresh(case, fresh, DecisionPath.SCORED, score.reason)
         scored = Scored(

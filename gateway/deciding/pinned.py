@@ -58,13 +58,29 @@ def usable_pin(session: Session, moment: Moment) -> Choice | None:
     return pin.choice
 
 
-def unwanted_models(session: Session, now_unix_s: float) -> frozenset[str]:
+def unwanted_models(session: Session, moment: Moment) -> frozenset[str]:
     """Return the models that this action should not have, unless nothing else is there.
 
-    The one whose last answer stopped at its output limit, and those that strikes hold back.
+    The one whose last answer stopped at its output limit, those that strikes hold back, and those
+    that only disabled providers serve.
     """
-    struck = struck_models(session, now_unix_s)
+    struck = struck_models(session, moment.now_unix_s) | _of_disabled(session, moment)
     return struck | {session.last_served_model} if is_saturated(session) else struck
+
+
+def _of_disabled(session: Session, moment: Moment) -> frozenset[str]:
+    disabled = frozenset(session.strikes.disabled_providers)
+    if not disabled:
+        return frozenset()
+    return frozenset(
+        model.id
+        for model in moment.catalog.models.values()
+        if all(
+            binding.provider in disabled
+            for binding in model.bindings
+            if permits(moment.record, model.id, binding.provider)
+        )
+    )
 
 
 def servable(score: Score, moment: Moment) -> Score:
@@ -117,5 +133,5 @@ def pin_cache(
 
 
 def _is_wanted(session: Session, choice: Choice, moment: Moment) -> bool:
-    unwanted = unwanted_models(session, moment.now_unix_s)
+    unwanted = unwanted_models(session, moment)
     return choice.model_id not in unwanted and moment.may_serve(choice.model_id)

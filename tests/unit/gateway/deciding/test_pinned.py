@@ -12,7 +12,7 @@ from gateway.deciding.pinned import (
     unwanted_models,
     usable_pin,
 )
-from gateway.sessions.model import TTL_S, CacheState, Strike
+from gateway.sessions.model import TTL_S, CacheState, Strike, Strikes
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
 from services.domain.errors import PeerError
@@ -41,7 +41,7 @@ def test_a_pin_is_passed_over_when_nothing_may_serve_its_model() -> None:
 def test_a_pin_is_passed_over_after_an_answer_that_hit_its_limit() -> None:
     limited = record_use(PINNED, use(is_output_limited=True), "cluster")
     assert usable_pin(limited, moment()) is None
-    assert unwanted_models(limited, NOW) == {"large"}
+    assert unwanted_models(limited, moment()) == {"large"}
 
 
 @pytest.mark.spec("TRN-52")
@@ -49,6 +49,13 @@ def test_a_pin_is_passed_over_while_its_model_is_struck() -> None:
     struck = strike_model(PINNED, Strike("large", "stalled", NOW + 45), NOW)
     assert usable_pin(struck, moment()) is None
     assert usable_pin(struck, moment(now_unix_s=NOW + 45)) == choice()
+
+
+@pytest.mark.spec("DSP-256")
+def test_a_pin_is_passed_over_where_only_disabled_providers_serve_its_model() -> None:
+    disabled = replace(PINNED, strikes=Strikes(disabled_providers=("acme",)))
+    assert usable_pin(disabled, moment(record("acme"))) is None
+    assert usable_pin(disabled, moment()) == choice()
 
 
 def test_unwanted_models_are_picked_only_where_there_is_nothing_else() -> None:
