@@ -12,6 +12,8 @@ from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.model import CredentialSpec, Origin, OveragePolicy, Secrets, Strategy
 from services.credentials.policy.declared import Declared
+from services.credentials.policy.evidence import Rules
+from services.credentials.policy.selection import Terms
 from services.credentials.server import CredentialsServicer, Options, Service
 from services.domain.vocab import CredentialKind
 from services.runtime import database
@@ -20,7 +22,7 @@ from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import grpc
@@ -59,7 +61,7 @@ def build(
     clock: Clock,
     channel_to: ChannelTo,
 ) -> Bundle:
-    """Return the service, not yet started. It reads no catalog and calls no peer.
+    """Return the service, not yet started. It calls no peer.
 
     Raises:
         SettingError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
@@ -68,7 +70,16 @@ def build(
     options = Options(
         families={name: one.family for name, one in providers.items()},
         declared=declared_pool(common, providers),
-        strategy=Strategy(settings.strategy),
+        terms=Terms(Strategy(settings.strategy), settings.affinity_survives_warning),
+        rules=Rules(
+            families={name: one.family for name, one in providers.items()},
+            family_of=_family_of(catalog),
+            warning_fallback_age_s=settings.warning_fallback_age_seconds,
+            codex_warn_percent=settings.codex_warn_percent,
+            ladder_base_s=settings.backoff_base_seconds,
+            ladder_ceiling_s=settings.backoff_ceiling_seconds,
+        ),
+        is_cooling=settings.cooling,
         is_affinity_on=settings.session_affinity,
         affinity_ttl_s=settings.session_affinity_seconds,
         lease_ttl_s=settings.lease_ttl_seconds,
@@ -162,6 +173,16 @@ def _unix_s(time: dt.datetime | float | None) -> float | None:
     if isinstance(time, dt.datetime):
         return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
     return time
+
+
+def _family_of(catalog: Catalog) -> Callable[[str], str]:
+    """Return what says a model's family; one without is a family of its own."""
+
+    def family_of(model_id: str) -> str:
+        model = catalog.models.get(model_id)
+        return model.family or model_id if model is not None else model_id
+
+    return family_of
 
 
 def _keys(settings: CredentialsSettings) -> tuple[bytes, ...]:

@@ -33,6 +33,10 @@ class Store(Protocol):
         """Return everything; a row that cannot be read comes as a quarantined credential."""
         ...
 
+    async def changes(self, since: int) -> Stored | None:
+        """Return what changed after a revision; None: that is forgotten, load all."""
+        ...
+
     async def revision(self) -> int:
         """Return the number of writes so far."""
         ...

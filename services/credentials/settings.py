@@ -23,6 +23,18 @@ class CredentialsSettings(ServiceSettings):
     """Whether a session stays on its credential while that can serve."""
     session_affinity_seconds: PositiveSeconds = 3_600.0
     """How long a silent session keeps its credential."""
+    affinity_survives_warning: bool = False
+    """Whether a session keeps a credential that has an early warning while a clean one is free."""
+    cooling: bool = True
+    """Whether quota rejections block a credential that does not say so itself."""
+    warning_fallback_age_seconds: Seconds = 1_800.0
+    """How long an early warning without a reset counts; 0: until the upstream clears it."""
+    codex_warn_percent: float = Field(default=0.0, ge=0, le=100)
+    """Use of a Codex window from which on it counts as an early warning; 0: none does."""
+    backoff_base_seconds: PositiveSeconds = 1.0
+    """First block of a throttle that names no end; each further one is twice as long."""
+    backoff_ceiling_seconds: PositiveSeconds = 1_800.0
+    """Longest block of a throttle that names no end."""
     lease_ttl_seconds: PositiveSeconds = 60.0
     """How long a grant holds its slot without a report."""
     poll_seconds: Annotated[Seconds, Field(le=5.0)] = 1.0

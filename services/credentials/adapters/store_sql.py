@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from services.credentials.model import Sealed, Stored, version_conflict
 from services.runtime import database
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "credentials"
 SCRIPTS = Path(__file__).parent / "migrations"
+REMEMBERED_REVISIONS = 10_000
+"""How far back removals are remembered; who is further behind loads everything."""
 
 
 class SqlStore:
@@ -41,20 +44,25 @@ class SqlStore:
     async def load(self) -> Stored:
         """Return everything; a row that cannot be read comes as a quarantined credential."""
         with database.store_errors():
-            async with self._reader.connect() as connection:
-                if self._engine.dialect.name == "postgresql":
-                    # The three reads must be of one moment.
-                    await connection.execution_options(isolation_level="REPEATABLE READ")
+            async with self._reading() as connection:
                 revision = await _revision(connection)
-                rows = (await connection.execute(sa.select(tables.credentials))).mappings().all()
-                marks = (await connection.execute(sa.select(tables.marks))).mappings().all()
-        found: dict[str, list[dict[str, object]]] = {}
-        for mark in marks:
-            found.setdefault(str(mark["credential_id"]), []).append(dict(mark))
-        return Stored(
-            revision,
-            tuple(tables.record_of(dict(row), found.get(str(row["id"]), ())) for row in rows),
-        )
+                records = await _records(connection, sa.true())
+        return Stored(revision, records)
+
+    async def changes(self, since: int) -> Stored | None:
+        """Return what was written or removed after a revision; None: that is forgotten."""
+        gone, table = tables.removals, tables.credentials
+        with database.store_errors():
+            async with self._reading() as connection:
+                revision = await _revision(connection)
+                if not revision - REMEMBERED_REVISIONS < since <= revision:
+                    return None
+                removed = await connection.execute(
+                    sa.select(gone.c.credential_id).where(gone.c.revision > since)
+                )
+                ids = tuple(str(row[0]) for row in removed)
+                records = await _records(connection, table.c.change_revision > since)
+        return Stored(revision, records, ids)
 
     async def revision(self) -> int:
         """Return the number of writes so far."""
@@ -72,8 +80,9 @@ class SqlStore:
                     await connection.execute(sa.insert(tables.credentials), rows)
                     if marks:
                         await connection.execute(sa.insert(tables.marks), marks)
-                    await _write_audit(connection, [r.credential.id for r in records], audit)
-                    return await _next_revision(connection)
+                    ids = [record.credential.id for record in records]
+                    await _write_audit(connection, ids, audit)
+                    return await _next_revision(connection, ids)
         except IntegrityError:
             return None
 
@@ -96,7 +105,7 @@ class SqlStore:
                     raise version_conflict()
                 await _write_marks(connection, credential)
                 await _write_audit(connection, [credential.id], audit)
-                return await _next_revision(connection)
+                return await _next_revision(connection, [credential.id])
 
     async def delete(
         self, credential_id: str, expected_state_version: int, audit: AuditEntry | None
@@ -116,7 +125,17 @@ class SqlStore:
                         raise version_conflict()
                     return None
                 await _write_audit(connection, [credential_id], audit)
-                return await _next_revision(connection)
+                revision = await _next_revision(connection, ())
+                await _note_removal(connection, credential_id, revision)
+                return revision
+
+    @contextlib.asynccontextmanager
+    async def _reading(self) -> AsyncIterator[AsyncConnection]:
+        """Give a connection whose reads are all of one moment."""
+        async with self._reader.connect() as connection:
+            if self._engine.dialect.name == "postgresql":
+                await connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
 
     async def deployment_key(self, name: str, fresh: Sealed) -> Sealed:
         """Return the sealed key of that name; ``fresh`` becomes it when there is none yet."""
@@ -142,11 +161,43 @@ async def _revision(connection: AsyncConnection) -> int:
     return int(value)
 
 
-async def _next_revision(connection: AsyncConnection) -> int:
-    """Raise the revision, as the last step of a write: its row is locked until the commit."""
+async def _next_revision(connection: AsyncConnection, changed: Sequence[str]) -> int:
+    """Raise the revision, as the last step of a write: its row is locked until the commit.
+
+    So revisions become visible in order, and what is at or below one is complete.
+    """
     table = tables.revision
     await connection.execute(sa.update(table).values(value=table.c.value + 1))
-    return await _revision(connection)
+    value = await _revision(connection)
+    rows = tables.credentials
+    if changed:
+        await connection.execute(
+            sa.update(rows).where(rows.c.id.in_(changed)).values(change_revision=value)
+        )
+    return value
+
+
+async def _note_removal(connection: AsyncConnection, credential_id: str, revision: int) -> None:
+    table = tables.removals
+    forgotten = table.c.revision <= revision - REMEMBERED_REVISIONS
+    same = table.c.credential_id == credential_id
+    await connection.execute(sa.delete(table).where(sa.or_(forgotten, same)))
+    await connection.execute(
+        sa.insert(table), {"credential_id": credential_id, "revision": revision}
+    )
+
+
+async def _records(
+    connection: AsyncConnection, wanted: sa.ColumnElement[bool]
+) -> tuple[Record, ...]:
+    table, marks = tables.credentials, tables.marks
+    rows = (await connection.execute(sa.select(table).where(wanted))).mappings().all()
+    of_these = sa.select(table.c.id).where(wanted)
+    kept = await connection.execute(sa.select(marks).where(marks.c.credential_id.in_(of_these)))
+    found: dict[str, list[dict[str, object]]] = {}
+    for mark in kept.mappings():
+        found.setdefault(str(mark["credential_id"]), []).append(dict(mark))
+    return tuple(tables.record_of(dict(row), found.get(str(row["id"]), ())) for row in rows)
 
 
 async def _write_marks(connection: AsyncConnection, credential: Credential) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import orjson
 import sqlalchemy as sa
@@ -21,6 +21,7 @@ from services.credentials.model import (
     Record,
     Sealed,
     SystemState,
+    in_order,
 )
 from services.domain.vocab import CredentialKind
 
@@ -55,6 +56,8 @@ credentials = sa.Table(
     sa.Column("create_unix_s", sa.Double, nullable=False),
     sa.Column("update_unix_s", sa.Double, nullable=False),
     sa.Column("schema_version", sa.Integer, nullable=False),
+    sa.Column("learned", sa.Text, nullable=False),
+    sa.Column("change_revision", sa.BigInteger, nullable=False),
 )
 
 marks = sa.Table(
@@ -69,11 +72,20 @@ marks = sa.Table(
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("quota_window", sa.Text, primary_key=True),
     sa.Column("model_id", sa.Text, primary_key=True),
+    sa.Column("family", sa.Text, primary_key=True),
     sa.Column("feature", sa.Text, primary_key=True),
     sa.Column("expire_unix_s", sa.Double),
     sa.Column("observe_unix_s", sa.Double, nullable=False),
     sa.Column("level", sa.Integer, nullable=False),
     sa.Column("utilization_ratio", sa.Double),
+    sa.Column("end_unix_s", sa.Double),
+)
+
+removals = sa.Table(
+    "removals",
+    metadata,
+    sa.Column("credential_id", sa.Text, primary_key=True),
+    sa.Column("revision", sa.BigInteger, nullable=False),
 )
 
 deployment_keys = sa.Table(
@@ -109,6 +121,13 @@ def row_of(record: Record) -> dict[str, object]:
     """Return the columns of a record."""
     credential, spec = record.credential, record.credential.spec
     settings = {k: v for k, v in asdict(spec).items() if k not in _COLUMN_FIELDS}
+    # What a newer program wrote and this one does not know goes back as it came.
+    settings = {**_object(record.unknown_settings), **settings}
+    learned = {
+        "bound_families": credential.bound_families,
+        "trial_count": credential.trial_count,
+        "trial_unix_s": credential.trial_unix_s,
+    }
     return {
         "id": credential.id,
         "installation_id": spec.installation_id,
@@ -127,6 +146,8 @@ def row_of(record: Record) -> dict[str, object]:
         "create_unix_s": credential.create_unix_s,
         "update_unix_s": credential.update_unix_s,
         "schema_version": SCHEMA_VERSION,
+        "learned": orjson.dumps(learned).decode(),
+        "change_revision": 0,
     }
 
 
@@ -142,12 +163,13 @@ def record_of(row: Mapping[str, object], found: Iterable[Mapping[str, object]]) 
     kind = _member(CredentialKind, text["kind"], None)
     try:
         spec = _spec_of(text, kind or CredentialKind.API_KEY)
-        read_marks = tuple(_mark_of(mark) for mark in found)
+        read_marks = in_order(_mark_of(mark) for mark in found)
+        learned = _learned(text["learned"])
     except (orjson.JSONDecodeError, TypeError, ValueError, KeyError, AttributeError):
         spec = CredentialSpec(
             text["provider"], kind or CredentialKind.API_KEY, text["installation_id"]
         )
-        state, read_marks = SystemState.QUARANTINED, ()
+        state, read_marks, learned = SystemState.QUARANTINED, (), _Learned((), 0, 0.0)
     if kind is None:
         state = SystemState.QUARANTINED
     return Record(
@@ -161,11 +183,15 @@ def record_of(row: Mapping[str, object], found: Iterable[Mapping[str, object]]) 
             create_unix_s=float(text["create_unix_s"] or 0),
             update_unix_s=float(text["update_unix_s"] or 0),
             marks=read_marks,
+            bound_families=learned.bound_families,
+            trial_count=learned.trial_count,
+            trial_unix_s=learned.trial_unix_s,
         ),
         sealed=Sealed(text["key_id"], sealed) if isinstance(sealed, bytes) else None,
         spec_digest=text["spec_digest"],
         secret_digest=text["secret_digest"],
         idempotency_key=text["idempotency_key"],
+        unknown_settings=_unknown(text["settings"]),
     )
 
 
@@ -177,11 +203,13 @@ def mark_rows(credential: Credential) -> list[dict[str, object]]:
             "kind": mark.kind.value,
             "quota_window": mark.window,
             "model_id": mark.model_id,
+            "family": mark.family,
             "feature": mark.feature,
             "expire_unix_s": mark.expire_unix_s,
             "observe_unix_s": mark.observe_unix_s,
             "level": mark.level,
             "utilization_ratio": mark.utilization_ratio,
+            "end_unix_s": mark.end_unix_s,
         }
         for mark in credential.marks
     ]
@@ -206,17 +234,56 @@ def _spec_of(text: Mapping[str, str], kind: CredentialKind) -> CredentialSpec:
 
 
 def _mark_of(row: Mapping[str, object]) -> Mark:
-    expire, used = row["expire_unix_s"], row["utilization_ratio"]
     return Mark(
         kind=MarkKind(str(row["kind"])),
         observe_unix_s=float(str(row["observe_unix_s"])),
-        expire_unix_s=None if expire is None else float(str(expire)),
+        expire_unix_s=_maybe_float(row["expire_unix_s"]),
         model_id=str(row["model_id"]),
+        family=str(row["family"]),
         window=str(row["quota_window"]),
         feature=str(row["feature"]),
         level=int(str(row["level"])),
-        utilization_ratio=None if used is None else float(str(used)),
+        utilization_ratio=_maybe_float(row["utilization_ratio"]),
+        end_unix_s=_maybe_float(row["end_unix_s"]),
     )
+
+
+def _maybe_float(value: object) -> float | None:
+    return None if value is None else float(str(value))
+
+
+class _Learned(NamedTuple):
+    """What upstreams taught about a credential beside its marks."""
+
+    bound_families: tuple[str, ...]
+    trial_count: int
+    trial_unix_s: float
+
+
+def _learned(text: str) -> _Learned:
+    found = _object(text)
+    families = found.get("bound_families", ())
+    return _Learned(
+        tuple(str(one) for one in families) if isinstance(families, list) else (),
+        int(str(found.get("trial_count", 0))),
+        float(str(found.get("trial_unix_s", 0.0))),
+    )
+
+
+def _unknown(settings: str) -> str:
+    """Return the settings that this program does not know, as JSON; empty: none."""
+    try:
+        found = _object(settings)
+    except orjson.JSONDecodeError:
+        return ""
+    known = {field.name for field in fields(CredentialSpec)}
+    strange = {name: value for name, value in found.items() if name not in known}
+    return orjson.dumps(strange).decode() if strange else ""
+
+
+def _object(text: str) -> dict[str, object]:
+    found = orjson.loads(text) if text else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _member(kind: type[E], text: str, default: D) -> E | D:

@@ -13,6 +13,7 @@ from services.credentials.model import (
     AuthScheme,
     Availability,
     Bucket,
+    Cause,
     CoolingPolicy,
     EndKind,
     IdentityFormat,
@@ -59,6 +60,7 @@ VERDICTS = _table(Verdict, pb.VerdictKind, "VERDICT_KIND")
 SCHEMES = _table(AuthScheme, pb.AuthScheme, "AUTH_SCHEME")
 END_KINDS = _table(EndKind, pb.EndKind, "END_KIND")
 OUTCOMES = _table(ReportOutcome, pb.ReportOutcome, "REPORT_OUTCOME")
+CAUSES = _table(Cause, pb.TransitionCause, "TRANSITION_CAUSE")
 MARK_KINDS = _table(MarkKind, pb.MarkKind, "MARK_KIND")
 SYSTEM_STATES = _table(SystemState, pb.SystemState, "SYSTEM_STATE")
 ORIGINS = _table(Origin, pb.CredentialOrigin, "CREDENTIAL_ORIGIN")

@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 MAX_REPORTS = 256
 MAX_HEADERS = 64
 MAX_BODY_BYTES = 8 * 1024
+MAX_FEATURE_CHARACTERS = 64
 _END_KIND_OF = fields.inverse(fields.END_KINDS)
-_CAUSES = {
-    "rejection": pb.TRANSITION_CAUSE_REJECTION,
-    "success": pb.TRANSITION_CAUSE_SUCCESS,
-    "manual": pb.TRANSITION_CAUSE_MANUAL,
-    "login": pb.TRANSITION_CAUSE_LOGIN,
-}
 
 
 def decode_reports(request: pb.ReportAttemptRequest) -> tuple[Report | None, ...]:
@@ -58,7 +53,7 @@ def encode_transition(transition: Transition) -> pb.MarkTransition:
         fingerprint=transition.fingerprint,
         mark=encode_mark(transition.mark),
         is_cleared=transition.is_cleared,
-        cause=_CAUSES[transition.cause],
+        cause=fields.CAUSES[transition.cause],
         state_version=transition.state_version,
     )
 
@@ -72,8 +67,9 @@ def encode_mark(mark: Mark) -> pb.CredentialMark:
         feature=mark.feature,
         expire_time=fields.optional_timestamp(mark.expire_unix_s),
         observe_time=fields.timestamp(mark.observe_unix_s),
-        level=mark.level,
+        level=max(0, mark.level),
         utilization_ratio=mark.utilization_ratio,
+        family=mark.family,
     )
 
 
@@ -120,6 +116,7 @@ def _decode_end(ended: pb.AttemptEnded, common: Report) -> Report | None:
         headers=_headers(ended.headers),
         error_body=ended.error_body[:MAX_BODY_BYTES],
         is_challenge_page=ended.is_challenge_page,
+        refused_feature=ended.refused_feature[:MAX_FEATURE_CHARACTERS],
         is_model_not_found=ended.is_model_not_found,
     )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from services.credentials.model.credential import (
+    PLAN_KINDS,
     CoolingPolicy,
     Credential,
     CredentialSpec,
     IdentityFormat,
-    Mark,
-    MarkKind,
     Origin,
     OveragePolicy,
     SystemState,
@@ -24,9 +23,31 @@ from services.credentials.model.eligibility import (
     Snapshot,
 )
 from services.credentials.model.grant import Bucket, Grant, Presented, PresentedIdentity
+from services.credentials.model.mark import (
+    CODEX_WINDOWS,
+    FIVE_HOURS,
+    NO_SUBJECT,
+    OVERAGE_INCLUDED,
+    SEVEN_DAYS,
+    SOFT_MARKS,
+    UNIFIED_WINDOWS,
+    WINDOW_LENGTHS_S,
+    Mark,
+    MarkKey,
+    MarkKind,
+    Subject,
+    in_order,
+)
 from services.credentials.model.pool import Pool
 from services.credentials.model.record import AuditEntry, Record, Sealed, Stored, version_conflict
-from services.credentials.model.report import EndKind, Phase, Report, ReportOutcome, Transition
+from services.credentials.model.report import (
+    Cause,
+    EndKind,
+    Phase,
+    Report,
+    ReportOutcome,
+    Transition,
+)
 from services.credentials.model.secret import AuthScheme, Material, Secrets
 from services.credentials.model.selection import (
     BindingRef,
@@ -45,11 +66,21 @@ from services.credentials.model.selection import (
 )
 
 __all__ = [
+    "CODEX_WINDOWS",
+    "FIVE_HOURS",
+    "NO_SUBJECT",
+    "OVERAGE_INCLUDED",
+    "PLAN_KINDS",
+    "SEVEN_DAYS",
+    "SOFT_MARKS",
+    "UNIFIED_WINDOWS",
+    "WINDOW_LENGTHS_S",
     "AuditEntry",
     "AuthScheme",
     "Availability",
     "BindingRef",
     "Bucket",
+    "Cause",
     "CoolingPolicy",
     "Credential",
     "CredentialSpec",
@@ -64,6 +95,7 @@ __all__ = [
     "InFlight",
     "Judged",
     "Mark",
+    "MarkKey",
     "MarkKind",
     "Material",
     "Origin",
@@ -88,9 +120,11 @@ __all__ = [
     "Snapshot",
     "Stored",
     "Strategy",
+    "Subject",
     "SuppressedPlan",
     "SystemState",
     "Transition",
     "Verdict",
+    "in_order",
     "version_conflict",
 ]

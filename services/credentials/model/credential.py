@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
+from services.credentials.model.mark import OVERAGE_INCLUDED, SOFT_MARKS, Mark, MarkKind, Subject
 from services.domain.vocab import CredentialKind, CredentialOwner
 
 PLAN_KINDS = frozenset(
@@ -51,51 +52,6 @@ class IdentityFormat(enum.StrEnum):
 
     EMAIL = "email"
     JSON = "json"
-
-
-class MarkKind(enum.StrEnum):
-    """Names a kind of remembered evidence."""
-
-    WARNING = "warning"
-    QUOTA = "quota"
-    OVERAGE = "overage"
-    AUTH = "auth"
-    UNSUPPORTED = "unsupported"
-    BILLING = "billing"
-
-
-SOFT_MARKS = frozenset({MarkKind.WARNING, MarkKind.OVERAGE})
-"""Marks that only de-prefer; every other kind blocks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One remembered piece of upstream evidence; times in seconds since 1970."""
-
-    kind: MarkKind
-    observe_unix_s: float
-    expire_unix_s: float | None = None
-    """At this very instant it no longer counts. None: it does not lapse by itself."""
-    model_id: str = ""
-    """Canonical model it is limited to; empty: all."""
-    window: str = ""
-    feature: str = ""
-    level: int = 0
-    """Step of the back-off ladder, from 0."""
-    utilization_ratio: float | None = None
-
-    @property
-    def key(self) -> tuple[MarkKind, str, str, str]:
-        """What makes two marks of a credential the same mark."""
-        return (self.kind, self.window, self.model_id, self.feature)
-
-    def is_active(self, now_unix_s: float) -> bool:
-        """Return whether it counts now."""
-        return self.expire_unix_s is None or self.expire_unix_s > now_unix_s
-
-    def concerns(self, model_id: str) -> bool:
-        """Return whether it counts for a canonical model name; an empty name is no model."""
-        return not self.feature and self.model_id in ("", model_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +128,18 @@ class Credential:
     create_unix_s: float = 0.0
     update_unix_s: float = 0.0
     marks: tuple[Mark, ...] = ()
+    bound_families: tuple[str, ...] = ()
+    """Model families seen to draw on the window ``7d_oi``, in order."""
+    trial_count: int = 0
+    """Trials since it was last free of quota blocks."""
+    trial_unix_s: float = 0.0
+    """Instant of the last trial."""
     cache_key: str = field(default="", repr=False)
     """Names (``id``, ``credential_version``) at its endpoint, for whoever holds the secret."""
     secret_suffix: str = field(default="", repr=False)
     token_expire_unix_s: float | None = None
+    is_cooling: bool = True
+    """Whether quota marks block it, by its own setting or the service's."""
 
     @property
     def is_usable(self) -> bool:
@@ -186,12 +150,28 @@ class Credential:
         """Return the marks that count now."""
         return tuple(mark for mark in self.marks if mark.is_active(now_unix_s))
 
-    def blocking_marks(self, model_id: str, now_unix_s: float) -> tuple[Mark, ...]:
-        """Return the hard marks that block a canonical model now."""
+    def is_concerned(self, mark: Mark, subject: Subject) -> bool:
+        """Return whether a mark of it is about a model.
+
+        A warning of ``7d_oi`` is about every model, or about the families seen to draw on that
+        window where the settings say so; as long as none was seen, about all.
+        """
+        if (
+            mark.window == OVERAGE_INCLUDED
+            and mark.kind is MarkKind.WARNING
+            and self.spec.is_overage_window_family_scoped
+            and self.bound_families
+        ):
+            return subject.family in self.bound_families
+        return mark.concerns(subject)
+
+    def blocking_marks(self, subject: Subject, now_unix_s: float) -> tuple[Mark, ...]:
+        """Return the hard marks that block a model now."""
         return tuple(
             mark
             for mark in self.marks
             if mark.kind not in SOFT_MARKS
-            and mark.concerns(model_id)
+            and (self.is_cooling or mark.kind is not MarkKind.QUOTA)
+            and mark.concerns(subject)
             and mark.is_active(now_unix_s)
         )

@@ -19,6 +19,7 @@ class Bucket(enum.IntEnum):
     CLEAN = 1
     WARNED = 2
     OVERAGE = 3
+    LAST_RESORT = 4
 
 
 @dataclass(frozen=True, slots=True)

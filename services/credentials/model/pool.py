@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from services.credentials.model.credential import Credential
 
 
 MAX_REMEMBERED = 10_000
+
+Lane: TypeAlias = "tuple[Credential, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,13 @@ class Pool:
 
     revision: int
     by_id: Mapping[str, Credential] = field(default_factory=dict)
-    by_provider: Mapping[str, tuple[Credential, ...]] = field(default_factory=dict, repr=False)
+    by_provider: Mapping[str, Lane] = field(default_factory=dict, repr=False)
     gateway_tenants: frozenset[str] = frozenset()
     """Tenants that hold a gateway key and are served by those alone."""
-    _visible: dict[tuple[str, str], tuple[Credential, ...]] = field(
+    _visible: dict[tuple[str, str], tuple[str, Lane]] = field(
         default_factory=dict, repr=False, compare=False
     )
-    """Answers of :meth:`visible_to` so far."""
+    """Answers of :meth:`lane_of` so far."""
 
     @classmethod
     def of(cls, revision: int, credentials: Iterable[Credential]) -> Pool:
@@ -48,31 +51,63 @@ class Pool:
             ),
         )
 
-    def visible_to(self, installation_id: str, provider: str) -> tuple[Credential, ...]:
+    def after(self, revision: int, changed: Mapping[str, Credential]) -> Pool:
+        """Return the pool with some credentials replaced by newer states of theirs.
+
+        Lanes without a change stay the same values, so that what was worked out about them holds.
+        """
+        if any(
+            identity not in self.by_id or self.by_id[identity].spec != one.spec
+            for identity, one in changed.items()
+        ):
+            return Pool.of(revision, {**self.by_id, **changed}.values())
+        touched = {one.spec.provider for one in changed.values()}
+        lanes = dict(self.by_provider)
+        for name in touched:
+            lanes[name] = tuple(changed.get(one.id, one) for one in lanes[name])
+        return replace(
+            self,
+            revision=revision,
+            by_id={**self.by_id, **changed},
+            by_provider=lanes,
+            _visible={key: seen for key, seen in self._visible.items() if key[1] not in touched},
+        )
+
+    def visible_to(self, installation_id: str, provider: str) -> Lane:
         """Return the credentials of a provider that may serve a tenant, in id order.
 
         A tenant with keys of its own at a provider is served by those alone there, so that the
         deployment never pays by surprise; one with a gateway key by its gateway keys alone. A
         credential without a secret serves only where none with one exists.
         """
+        return self.lane_of(installation_id, provider)[1]
+
+    def lane_of(self, installation_id: str, provider: str) -> tuple[str, Lane]:
+        """Return the lane of :meth:`visible_to` and whose it is; empty: the deployment's.
+
+        All tenants without a lane of their own get the same value.
+        """
         key = (installation_id, provider)
         found = self._visible.get(key)
         if found is None:
             if len(self._visible) >= MAX_REMEMBERED:
                 self._visible.clear()
-            found = self._visible[key] = self._visible_to(installation_id, provider)
+            found = self._visible[key] = self._lane_of(installation_id, provider)
         return found
 
-    def _visible_to(self, installation_id: str, provider: str) -> tuple[Credential, ...]:
+    def _lane_of(self, installation_id: str, provider: str) -> tuple[str, Lane]:
         lane = self.by_provider.get(provider, ())
-        if not installation_id or all(not c.spec.installation_id for c in lane):
-            lane = tuple(c for c in lane if not c.spec.installation_id)
-        else:
-            own = tuple(c for c in lane if c.spec.installation_id == installation_id)
-            lane = own or tuple(c for c in lane if not c.spec.installation_id)
-        if installation_id in self.gateway_tenants:
-            return tuple(
-                c for c in lane if c.spec.kind is CredentialKind.GATEWAY and c.spec.installation_id
-            )
-        keyed = tuple(c for c in lane if c.spec.kind is not CredentialKind.NONE)
-        return keyed or lane
+        is_exclusive = installation_id in self.gateway_tenants
+        own = tuple(c for c in lane if c.spec.installation_id == installation_id)
+        if installation_id and (own or is_exclusive):
+            if is_exclusive:
+                own = tuple(c for c in own if c.spec.kind is CredentialKind.GATEWAY)
+            return installation_id, _keyed(own)
+        if installation_id:
+            return self.lane_of("", provider)
+        return "", _keyed(own)
+
+
+def _keyed(lane: Lane) -> Lane:
+    keyed = tuple(c for c in lane if c.spec.kind is not CredentialKind.NONE)
+    return keyed or lane

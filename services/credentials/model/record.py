@@ -32,14 +32,18 @@ class Record:
     """Keyed digest of the secrets as they were last given by a person or by configuration."""
     idempotency_key: str = ""
     """Key of the call that created it."""
+    unknown_settings: str = ""
+    """Settings that a newer program wrote, as JSON; kept for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Everything in the store at one revision."""
+    """What is in the store at one revision: all of it, or what changed since another."""
 
     revision: int
     records: tuple[Record, ...]
+    removed: tuple[str, ...] = ()
+    """Ids of credentials that went since the revision that was asked about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from services.credentials.model.credential import Mark
+    from services.credentials.model.mark import Mark
 
 
 class Phase(enum.StrEnum):
@@ -58,12 +58,26 @@ class Report:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     error_body: bytes = field(default=b"", repr=False)
     is_challenge_page: bool = False
+    refused_feature: str = ""
     is_model_not_found: bool = False
 
     @property
     def identity(self) -> tuple[str, int, int]:
         """What makes a repeat the same report."""
         return (self.grant_id, self.attempt_number, self.sequence_number)
+
+
+class Cause(enum.StrEnum):
+    """Names why a mark changed."""
+
+    OWN_STATUS = "own_status"
+    AGGREGATE = "aggregate"
+    RESET = "reset"
+    MANUAL = "manual"
+    REJECTION = "rejection"
+    SUCCESS = "success"
+    EVIDENCE = "evidence"
+    LOGIN = "login"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +87,7 @@ class Transition:
     fingerprint: str
     mark: Mark
     is_cleared: bool
-    cause: str
-    """``rejection``, ``success``, ``manual``, ``login``; as in the contract's TransitionCause."""
+    cause: Cause
+    is_moved: bool = False
+    """Whether it stood before and stands on with another end: no news for the log."""
     state_version: int = 0

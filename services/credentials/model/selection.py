@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from services.credentials.model.credential import Credential
     from services.credentials.model.eligibility import Eligibility
     from services.credentials.model.grant import Grant, PresentedIdentity
+    from services.credentials.model.mark import Subject
     from services.domain.vocab import CredentialKind, CredentialOwner
 
 
@@ -153,6 +154,7 @@ class Decision:
     """The outcome of one binding: a pick or none, and what stands against the others."""
 
     binding: BindingRef
+    subject: Subject
     revision: int
     now_unix_s: float
     barred: tuple[Judged, ...]

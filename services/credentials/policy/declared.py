@@ -7,12 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Credential, MarkKind, Origin, SystemState
+from services.credentials.model import Credential, Origin, SystemState
+from services.credentials.policy.evidence import cleared_by_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from services.credentials.model import CredentialSpec, Mark, Record, Secrets
+    from services.credentials.model import CredentialSpec, Record, Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +133,15 @@ def _changed(
     is_rotated: bool,
     now_unix_s: float,
 ) -> Credential:
+    if is_rotated:
+        credential = cleared_by_secret(credential, now_unix_s).credential
     return replace(
         credential,
         spec=one.spec if is_edited else credential.spec,
         credential_version=credential.credential_version + (1 if is_rotated else 0),
-        system_state=SystemState.OK if is_rotated else credential.system_state,
         token_expire_unix_s=one.secrets.expire_unix_s
         if is_rotated
         else credential.token_expire_unix_s,
         secret_suffix=one.secrets.suffix if is_rotated else credential.secret_suffix,
-        marks=without_auth_marks(credential.marks) if is_rotated else credential.marks,
         update_unix_s=now_unix_s,
     )
-
-
-def without_auth_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-    """Return the marks that a new secret leaves: what was refused was the old one."""
-    return tuple(mark for mark in marks if mark.kind is not MarkKind.AUTH)

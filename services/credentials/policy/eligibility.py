@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
+    NO_SUBJECT,
     Availability,
     Bucket,
     GatewayKey,
@@ -17,15 +18,12 @@ from services.credentials.model import (
     Refusal,
     Snapshot,
 )
-from services.credentials.policy.selection import blocked_until, bucket_of
+from services.credentials.policy.standing import standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from services.credentials.model import Credential, InFlight, Pool
-
-NO_MODEL = ""
-"""Marks of single models do not colour a whole provider."""
 
 
 def snapshot_of(
@@ -60,26 +58,15 @@ def snapshot_of(
     return replace(found, version=digest)
 
 
-def next_change_unix_s(pool: Pool, now_unix_s: float) -> float | None:
-    """Return when the next mark lapses by itself; None: none will."""
-    ends = (
-        mark.expire_unix_s
-        for credential in pool.by_id.values()
-        for mark in credential.marks
-        if mark.expire_unix_s is not None and mark.expire_unix_s > now_unix_s
-    )
-    return min(ends, default=None)
-
-
 def _colour(
     name: str, lane: tuple[Credential, ...], in_flight: InFlight, now_unix_s: float
 ) -> ProviderColour:
     usable = [c for c in lane if c.is_usable]
-    blocks = {c.id: c.blocking_marks(NO_MODEL, now_unix_s) for c in usable}
-    unblocked = [c for c in usable if not blocks[c.id]]
+    standings = {c.id: standing_of(c, NO_SUBJECT, now_unix_s) for c in usable}
+    unblocked = [c for c in usable if standings[c.id].verdict is None]
     free = [c for c in unblocked if not _is_full(c, in_flight)]
     recover = None
-    if any(bucket_of(c, NO_MODEL, now_unix_s) is Bucket.CLEAN for c in free):
+    if any(standings[c.id].bucket is Bucket.CLEAN for c in free):
         availability = Availability.USABLE
     elif free:
         availability = Availability.WARNED
@@ -87,7 +74,7 @@ def _colour(
         availability = Availability.BUSY
     elif usable:
         availability = Availability.COOLING
-        ends = (blocked_until(marks) for marks in blocks.values())
+        ends = (standing.until_unix_s for standing in standings.values())
         recover = min((end for end in ends if end is not None), default=None)
     else:
         availability = Availability.DISABLED
@@ -139,8 +126,8 @@ def _refusals(seen: Iterable[Credential], now_unix_s: float) -> tuple[Refusal, .
 def _passed_over(lanes: Iterable[tuple[Credential, ...]], now_unix_s: float) -> tuple[str, ...]:
     passed: set[str] = set()
     for lane in lanes:
-        free = [c for c in lane if c.is_usable and not c.blocking_marks(NO_MODEL, now_unix_s)]
-        best = min((bucket_of(c, NO_MODEL, now_unix_s) for c in free), default=None)
-        kept = {c.id for c in free if bucket_of(c, NO_MODEL, now_unix_s) is best}
-        passed |= {c.fingerprint for c in lane if c.id not in kept}
+        standings = {c.id: standing_of(c, NO_SUBJECT, now_unix_s) for c in lane if c.is_usable}
+        free = {id_: one.bucket for id_, one in standings.items() if one.verdict is None}
+        best = min(free.values(), default=None)
+        passed |= {c.fingerprint for c in lane if free.get(c.id) is not best or best is None}
     return tuple(sorted(passed))

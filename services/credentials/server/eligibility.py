@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from services.credentials.policy.eligibility import next_change_unix_s, snapshot_of
+from services.credentials.policy.eligibility import snapshot_of
 from services.credentials.server.bounded import Bounded
 
 if TYPE_CHECKING:
     from services.credentials.model import Snapshot
     from services.credentials.server.feed import Feed
     from services.credentials.server.grants import Grants
+    from services.credentials.server.lapses import Lapses
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -24,10 +25,13 @@ LONGEST_PAUSE_S = 60.0
 class EligibilityBook:
     """Answers snapshots, and publishes a new one whenever an asked-for one has changed."""
 
-    def __init__(self, vault: Vault, grants: Grants, feed: Feed, clock: Clock) -> None:
+    def __init__(
+        self, vault: Vault, grants: Grants, feed: Feed, lapses: Lapses, clock: Clock
+    ) -> None:
         self._vault = vault
         self._grants = grants
         self._feed = feed
+        self._lapses = lapses
         self._clock = clock
         self._asked: Bounded[str, str] = Bounded(MAX_INSTALLATIONS, ASKED_TTL_S)
         self._cache: Bounded[str, tuple[float, Snapshot]] = Bounded(MAX_INSTALLATIONS)
@@ -75,7 +79,7 @@ class EligibilityBook:
     async def _until_something_changes(self) -> None:
         pause_s = LONGEST_PAUSE_S
         now, monotonic_s = self._clock.now_unix_s(), self._clock.monotonic_s()
-        due = next_change_unix_s(self._vault.pool, now)
+        due = self._lapses.next_unix_s(self._vault.pool, now)
         if due is not None:
             pause_s = min(pause_s, max(0.0, due - now))
         lapse_s = self._grants.next_due_s()
@@ -101,6 +105,6 @@ class EligibilityBook:
             return kept[1]
         pool = self._vault.pool
         snapshot = snapshot_of(pool, installation_id, self._grants.in_flight, now)
-        due = next_change_unix_s(pool, now)
+        due = self._lapses.next_unix_s(pool, now)
         self._cache.put(installation_id, (float("inf") if due is None else due, snapshot))
         return snapshot

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import AuditEntry, Credential, Origin, SystemState
-from services.credentials.policy.declared import without_auth_marks
-from services.credentials.policy.marks import cleared_by_operator
+from services.credentials.policy.evidence import Step, cleared_by_operator, cleared_by_secret
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 
 if TYPE_CHECKING:
     from services.credentials.codec.operator import Creation, Listing, Update
     from services.credentials.model import Transition
+    from services.credentials.policy.evidence import Rules
     from services.credentials.server.grants import Grants
     from services.credentials.server.reports import Reports
     from services.credentials.server.vault import Vault
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 class Operator:
     """Carries out what people ask; every change is audited with their name."""
 
-    def __init__(self, vault: Vault, grants: Grants, reports: Reports, clock: Clock) -> None:
+    def __init__(
+        self, vault: Vault, grants: Grants, reports: Reports, clock: Clock, rules: Rules
+    ) -> None:
         self._vault = vault
         self._grants = grants
         self._reports = reports
         self._clock = clock
+        self._rules = rules
 
     async def reset(
         self, credential_id: str, model_id: str, actor: str
@@ -37,17 +40,13 @@ class Operator:
         Raises:
             RouterError: CREDENTIAL_NOT_FOUND or STORE_UNAVAILABLE.
         """
-        before = self._existing(credential_id)
-        _refuse_unreadable(before)
-
-        def edit(current: Credential) -> Credential:
-            nonlocal before
-            before = current
-            return replace(current, marks=cleared_by_operator(current.marks, model_id))
-
-        audit = self._audit(actor, "reset", model_id)
-        after = await self._vault.change(credential_id, edit, audit=audit)
-        return after, await self._reports.changed(before, after, "manual")
+        _refuse_unreadable(self._existing(credential_id))
+        now = self._clock.now_unix_s()
+        return await self._reports.settle(
+            credential_id,
+            lambda current: cleared_by_operator(current, model_id, self._rules, now),
+            audit=self._audit(actor, "reset", model_id),
+        )
 
     async def create(self, creation: Creation) -> Credential:
         """Store a new credential.
@@ -87,30 +86,24 @@ class Operator:
         if not is_rotated:
             _refuse_unreadable(before)
 
-        def edit(current: Credential) -> Credential:
-            nonlocal before
-            before = current
+        def step_of(current: Credential) -> Step:
             spec = update.applied_to(current.spec)
             if not is_rotated and spec == current.spec:
-                return current
-            changed = replace(current, spec=spec, update_unix_s=self._clock.now_unix_s())
+                return Step(current, {})
+            now = self._clock.now_unix_s()
+            changed = replace(current, spec=spec, update_unix_s=now)
             if not is_rotated:
-                return changed
-            return replace(
-                changed,
-                credential_version=current.credential_version + 1,
-                system_state=SystemState.OK,
-                marks=without_auth_marks(current.marks),
-            )
+                return Step(changed, {})
+            rotated = replace(changed, credential_version=current.credential_version + 1)
+            return cleared_by_secret(rotated, now)
 
-        after = await self._vault.change(
+        after, _ = await self._reports.settle(
             update.credential_id,
-            edit,
+            step_of,
             expected=update.expected_state_version,
             secrets=update.merged_into if is_rotated else None,
             audit=self._audit(update.actor, "update", ",".join(sorted(update.changed))),
         )
-        await self._reports.changed(before, after, "login")
         return after
 
     async def delete(self, credential_id: str, expected: int, actor: str) -> int:

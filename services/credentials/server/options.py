@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Strategy
+from services.credentials.policy.evidence import Rules
+from services.credentials.policy.selection import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,12 @@ class Options:
     """Dialect of every provider that is known."""
     declared: tuple[Declared, ...] = field(default=(), repr=False)
     """Credentials that configuration states."""
-    strategy: Strategy = Strategy.ROUND_ROBIN
+    terms: Terms = field(default_factory=Terms)
+    """How one of several is chosen."""
+    rules: Rules = field(default_factory=Rules)
+    """How evidence becomes marks."""
+    is_cooling: bool = True
+    """Whether quota marks block credentials that do not say so themselves."""
     is_affinity_on: bool = True
     affinity_ttl_s: float = 3_600.0
     lease_ttl_s: float = 60.0

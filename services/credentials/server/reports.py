@@ -6,20 +6,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Phase, ReportOutcome
-from services.credentials.policy.marks import Effect as _Effect
-from services.credentials.policy.marks import effect_of, is_stale, next_marks, transitions
+from services.credentials.policy.evidence import observe, swept
+from services.credentials.server import telling
 from services.credentials.server.bounded import Bounded
 from services.domain.errors import Reason, RouterError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from services.credentials.model import Credential, Report, Transition
+    from collections.abc import Callable
+
+    from services.credentials.model import AuditEntry, Credential, Report, Secrets, Transition
+    from services.credentials.policy.evidence import Rules, Seen, Step
     from services.credentials.server.feed import Feed
     from services.credentials.server.grants import Grants
+    from services.credentials.server.lapses import Lapses
+    from services.credentials.server.presented import PresentedBook
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
-MAX_SEEN = 65_536
+MAX_DONE = 65_536
+MAX_WATCHED = 16_384
+SWEEP_S = 1.0
+"""Pause between two looks for marks whose time has passed; they do not count any more before."""
 
 _log = get_logger("credentials")
 
@@ -27,12 +35,26 @@ _log = get_logger("credentials")
 class Reports:
     """Applies each report once."""
 
-    def __init__(self, vault: Vault, grants: Grants, feed: Feed, clock: Clock) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        grants: Grants,
+        presented: PresentedBook,
+        feed: Feed,
+        lapses: Lapses,
+        clock: Clock,
+        rules: Rules,
+    ) -> None:
         self._vault = vault
         self._grants = grants
+        self._presented = presented
         self._feed = feed
+        self._lapses = lapses
         self._clock = clock
-        self._seen: Bounded[tuple[str, int, int], bool] = Bounded(MAX_SEEN)
+        self._rules = rules
+        self._done: Bounded[tuple[str, int, int], bool] = Bounded(MAX_DONE)
+        self._seen: Bounded[str, Seen] = Bounded(MAX_WATCHED)
+        self._doubts = telling.Doubts()
 
     async def apply(self, report: Report) -> tuple[ReportOutcome, tuple[Transition, ...]]:
         """Return what came of a report; a repeat changes nothing.
@@ -40,43 +62,73 @@ class Reports:
         Raises:
             RouterError: STORE_UNAVAILABLE; the report may then be sent again.
         """
-        if self._seen.get(report.identity):
+        if self._done.get(report.identity):
             return ReportOutcome.DUPLICATE, ()
-        credential_id = self._grants.credential_of(report.grant_id)
+        granted_id = self._grants.credential_of(report.grant_id)
+        credential_id = report.credential_id if granted_id is None else granted_id
         is_known = self._touch(report)
-        changes: tuple[Transition, ...] = ()
-        credential = self._vault.pool.by_id.get(
-            report.credential_id if credential_id is None else credential_id
-        )
         outcome = ReportOutcome.APPLIED if is_known else ReportOutcome.GRANT_UNKNOWN
-        if credential is not None and report.phase is not Phase.ALIVE:
-            if is_stale(credential, report):
-                outcome = ReportOutcome.STALE
-            else:
-                changes = await self._observe(credential, report)
-        self._seen.put(report.identity, value=True)
+        changes: tuple[Transition, ...] = ()
+        if report.phase is not Phase.ALIVE:
+            if credential_id:
+                is_stale, changes = await self._observe(credential_id, report)
+                outcome = ReportOutcome.STALE if is_stale else outcome
+            elif report.presented_hash:
+                self._presented.observe(report, self._rules, self._clock.now_unix_s())
+        self._done.put(report.identity, value=True)
         return outcome, changes
 
-    async def changed(
-        self, credential: Credential, after: Credential, cause: str
-    ) -> tuple[Transition, ...]:
-        """Publish and log the changes of marks between two states that are stored."""
-        found = tuple(
-            replace(one, state_version=after.state_version)
-            for one in transitions(credential, after.marks, cause, self._clock.now_unix_s())
+    async def settle(
+        self,
+        credential_id: str,
+        step_of: Callable[[Credential], Step],
+        *,
+        expected: int = 0,
+        secrets: Callable[[Secrets], Secrets] | None = None,
+        audit: AuditEntry | None = None,
+    ) -> tuple[Credential, tuple[Transition, ...]]:
+        """Store what a step makes of a credential; return it and what changed among its marks.
+
+        A transition is told after it is stored, by the process whose write won.
+
+        Raises:
+            RouterError: CREDENTIAL_NOT_FOUND, VERSION_CONFLICT or STORE_UNAVAILABLE.
+        """
+        found: tuple[Transition, ...] = ()
+
+        def edit(current: Credential) -> Credential:
+            nonlocal found
+            step = step_of(current)
+            found = step.transitions
+            return step.credential
+
+        after = await self._vault.change(
+            credential_id, edit, expected=expected, secrets=secrets, audit=audit
         )
-        for one in found:
-            _log.info(
-                "credential_mark_cleared" if one.is_cleared else "credential_mark_set",
-                kind=one.mark.kind.value,
-                window=one.mark.window,
-                model=one.mark.model_id,
-                cause=cause,
-                fingerprint=one.fingerprint,
-                expire_unix_s=one.mark.expire_unix_s,
-            )
-            self._feed.publish(after.spec.installation_id, one)
-        return found
+        return after, self._told(after, found)
+
+    async def run(self) -> None:
+        """Note lapsed marks until cancelled."""
+        while True:
+            await self._clock.sleep(SWEEP_S)
+            try:
+                await self.sweep()
+            except RouterError as error:
+                _log.warning("sweep_failed", reason=error.reason.value)
+
+    async def sweep(self) -> None:
+        """Note the marks whose time has passed; each is told once in the whole cluster.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE.
+        """
+        now = self._clock.now_unix_s()
+        for credential in self._lapses.due(self._vault.pool, now):
+            try:
+                await self.settle(credential.id, lambda current: swept(current, now))
+            except RouterError as error:
+                if error.reason is not Reason.CREDENTIAL_NOT_FOUND:
+                    raise
 
     def _touch(self, report: Report) -> bool:
         """Keep or free the slot of the grant; return whether the grant is known."""
@@ -86,24 +138,49 @@ class Reports:
             case Phase.ALIVE | Phase.HEADERS:
                 return self._grants.renew(report.grant_id)
 
-    async def _observe(self, credential: Credential, report: Report) -> tuple[Transition, ...]:
-        if effect_of(report) is _Effect.NOTHING:
-            return ()
+    async def _observe(
+        self, credential_id: str, report: Report
+    ) -> tuple[bool, tuple[Transition, ...]]:
+        """Return whether the report was stale, and what it changed."""
+        credential = self._vault.stored(credential_id)
+        if credential is None:
+            return False, ()
         now = self._clock.now_unix_s()
-        before = credential
+        seen = self._seen.get(credential_id) or {}
 
-        def edit(current: Credential) -> Credential:
-            nonlocal before
-            before = current
-            return replace(current, marks=next_marks(current, report, now))
+        def step_of(current: Credential) -> Step:
+            return observe(current, report, seen, self._rules, now)
 
-        if edit(credential) == credential:
-            return ()
-        try:
-            after = await self._vault.change(credential.id, edit)
-        except RouterError as error:
-            if error.reason is Reason.CREDENTIAL_NOT_FOUND:
-                return ()
-            raise
-        cause = "success" if effect_of(report) is _Effect.SUCCESS else "rejection"
-        return await self.changed(before, after, cause)
+        step = step_of(credential)
+        self._doubts.tell(step.doubts, now)
+        is_stale = bool(step.doubts) and step.doubts[0].kind == "stale_secret"
+        changes: tuple[Transition, ...] = ()
+        if step.credential is not credential:
+            try:
+                _, changes = await self.settle(credential_id, step_of)
+            except RouterError as error:
+                if error.reason is Reason.STORE_UNAVAILABLE:
+                    self._overlay(credential_id, step_of)
+                if error.reason is not Reason.CREDENTIAL_NOT_FOUND:
+                    raise
+        if step.seen is not seen:
+            self._remember(credential_id, step.seen)
+        return is_stale, changes
+
+    def _overlay(self, credential_id: str, step_of: Callable[[Credential], Step]) -> None:
+        """Let picks know what could not be stored; the report is sent again until it can be."""
+        current = self._vault.pool.by_id.get(credential_id)
+        if current is not None:
+            self._vault.overlay(step_of(current).credential)
+
+    def _remember(self, credential_id: str, seen: Seen) -> None:
+        known = self._seen.get(credential_id) or {}
+        merged = {name: max(at, known.get(name, 0.0)) for name, at in seen.items()}
+        self._seen.put(credential_id, {**known, **merged})
+
+    def _told(self, after: Credential, found: tuple[Transition, ...]) -> tuple[Transition, ...]:
+        told = tuple(replace(one, state_version=after.state_version) for one in found)
+        for one in told:
+            telling.transition(one)
+            self._feed.publish(after.spec.installation_id, one)
+        return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Credential, Record, Secrets, SystemState
+from services.credentials.model import CoolingPolicy, Credential, Record, Secrets, SystemState
 from services.credentials.policy.hashing import Hasher, named
 from services.domain.vocab import CredentialKind
 from services.runtime.log import get_logger
@@ -14,20 +14,29 @@ if TYPE_CHECKING:
     from services.credentials.model import Sealed
     from services.credentials.ports import Cipher
 
+_ON = CoolingPolicy.ON
+
 _log = get_logger("credentials")
 
 
 class Sealer:
     """Binds secrets to the row that they belong to."""
 
-    def __init__(self, cipher: Cipher) -> None:
+    def __init__(self, cipher: Cipher, *, is_cooling: bool = True) -> None:
         self._cipher = cipher
+        self._is_cooling = is_cooling
 
     def seal(self, credential: Credential, secrets: Secrets) -> Sealed | None:
         """Return the sealed secrets of a credential; None: its kind has none."""
         if credential.spec.kind is CredentialKind.NONE:
             return None
         return self._cipher.seal_secrets(secrets, credential.id, credential.spec.provider)
+
+    def named(self, credential: Credential, secrets: Secrets, hasher: Hasher) -> Credential:
+        """Return a credential with all that follows from its identity, settings and secrets."""
+        cooling = credential.spec.cooling
+        is_cooling = self._is_cooling if cooling is CoolingPolicy.INHERIT else cooling is _ON
+        return replace(named(credential, secrets, hasher), is_cooling=is_cooling)
 
     def open(self, record: Record, hasher: Hasher) -> tuple[Record, Secrets]:
         """Return a record under its names, and its secrets.
@@ -39,7 +48,7 @@ class Sealer:
         if secrets is None:
             credential = replace(credential, system_state=SystemState.QUARANTINED)
             secrets = Secrets()
-        credential = named(credential, secrets, hasher)
+        credential = self.named(credential, secrets, hasher)
         if credential.system_state is SystemState.QUARANTINED:
             _log.error("credential_quarantined", fingerprint=credential.fingerprint)
         return replace(record, credential=credential), secrets

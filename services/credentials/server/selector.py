@@ -22,6 +22,7 @@ from services.credentials.policy.denial import denial_of
 from services.credentials.policy.matching import canonical_model
 from services.credentials.policy.selection import decide
 from services.credentials.server.bounded import Bounded
+from services.credentials.server.views import Views
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import CredentialOwner
 
@@ -70,6 +71,7 @@ class Selector:
         self._options = options
         self._clock = clock
         self._new_id = new_id
+        self._views = Views()
         self._cursors: Bounded[CursorKey, Cursor] = Bounded(MAX_CURSORS)
         self._affinities: Bounded[AffinityKey, str] = Bounded(
             MAX_AFFINITIES, options.affinity_ttl_s
@@ -125,15 +127,19 @@ class Selector:
         for index, binding in enumerate(query.bindings):
             if _presented_for(query, binding) is not None:
                 return Explanation(None, index, None, time.perf_counter() - started_s)
+            subject = self._options.rules.subject(binding.model_id)
+            view = self._views.at(pool, query.installation_id, binding.provider, subject, now)
             decision = decide(
                 query,
                 binding,
-                pool,
+                view,
+                pool.revision,
                 self._grants.in_flight,
                 self._cursor,
                 self._bound_id(query, binding),
-                self._options.strategy,
+                self._options.terms,
                 now,
+                is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
             )
             decisions.append(decision)
             if decision.pick is not None:

@@ -20,7 +20,9 @@ from services.credentials.policy.presented import recognise
 from services.credentials.server.eligibility import EligibilityBook
 from services.credentials.server.feed import Feed, Removed
 from services.credentials.server.grants import Grants
+from services.credentials.server.lapses import Lapses
 from services.credentials.server.operator import Operator
+from services.credentials.server.presented import PresentedBook
 from services.credentials.server.reports import Reports
 from services.credentials.server.selector import Selector
 from services.credentials.server.vault import Vault
@@ -46,12 +48,16 @@ class Service:
         self._options = options
         self._clock = clock
         self.feed = Feed(randomness.token_hex(6))
-        self.vault = Vault(store, cipher, clock, self._changed)
+        self.vault = Vault(store, cipher, clock, self._changed, is_cooling=options.is_cooling)
         self.grants = Grants(options.lease_ttl_s, clock, self._room_changed)
-        self.eligibility = EligibilityBook(self.vault, self.grants, self.feed, clock)
+        self.presented = PresentedBook()
+        lapses = Lapses()
+        self.eligibility = EligibilityBook(self.vault, self.grants, self.feed, lapses, clock)
         self.selector = Selector(self.vault, self.grants, options, clock, _new_grant_id)
-        self.reports = Reports(self.vault, self.grants, self.feed, clock)
-        self.operator = Operator(self.vault, self.grants, self.reports, clock)
+        self.reports = Reports(
+            self.vault, self.grants, self.presented, self.feed, lapses, clock, options.rules
+        )
+        self.operator = Operator(self.vault, self.grants, self.reports, clock, options.rules)
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def start(self) -> None:
@@ -61,7 +67,10 @@ class Service:
             StartError: the store cannot be used.
         """
         await self.vault.start(self._options.declared)
-        running = [asyncio.create_task(self.eligibility.run())]
+        running = [
+            asyncio.create_task(self.eligibility.run()),
+            asyncio.create_task(self.reports.run()),
+        ]
         if self._options.poll_s > 0:
             running.append(asyncio.create_task(self._poll()))
         self._tasks = tuple(running)
@@ -85,13 +94,16 @@ class Service:
     ) -> list[PresentedIdentity]:
         """Return the identities of the presented credentials that can be used."""
         found = ((one, recognise(one)) for one in presented)
-        return [
+        identities = [
             PresentedIdentity(
                 self.vault.hasher.presented(installation_id, one.secret), kind[1], kind[0]
             )
             for one, kind in found
             if kind is not None
         ]
+        for identity in identities:
+            self.presented.meet(identity, self._clock.now_unix_s())
+        return identities
 
     def material(self, selected: Selected, rejected_version: int = 0) -> Material:
         """Return the key material of a grant.
@@ -154,8 +166,10 @@ class Service:
         """Tell watchers what a write or a reload changed."""
         self.eligibility.touch()
         for identity, credential in after.by_id.items():
-            if before.by_id.get(identity) != credential:
+            if before.by_id.get(identity) is not credential:
                 self.feed.publish(credential.spec.installation_id, credential)
+        if before.by_id.keys() <= after.by_id.keys():
+            return
         for identity, credential in before.by_id.items():
             if identity not in after.by_id:
                 self.feed.publish(credential.spec.installation_id, Removed(identity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,25 +14,29 @@ from services.credentials.model import (
     Pool,
     Record,
     Secrets,
+    in_order,
     version_conflict,
 )
 from services.credentials.policy import declared
-from services.credentials.policy.hashing import KEY_BYTES, Hasher, named
+from services.credentials.policy.hashing import KEY_BYTES, Hasher
+from services.credentials.server.holdings import Holdings
+from services.credentials.server.reconciling import Reconciler
 from services.credentials.server.sealing import Sealer
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from services.credentials.policy.declared import Change, Declared, Reconciliation
+    from services.credentials.policy.declared import Declared
     from services.credentials.ports import Cipher, Store
     from services.runtime.clock import Clock
 
 HASH_KEY = "hash"
 MAX_TRIES = 8
-CONFIGURATION = "configuration"
+LONGEST_JITTER_S = 0.01
+"""Longest pause before a write that was overtaken is tried again."""
 
 _log = get_logger("credentials")
 
@@ -39,20 +44,28 @@ _log = get_logger("credentials")
 class Vault:
     """Holds every credential and its secrets, as the store has them.
 
-    ``on_change`` is called with the pool before and after each change.
+    ``on_change`` is called with the pool before and after each change, ``on_write`` after each
+    write of this process.
     """
 
     def __init__(
-        self, store: Store, cipher: Cipher, clock: Clock, on_change: Callable[[Pool, Pool], None]
+        self,
+        store: Store,
+        cipher: Cipher,
+        clock: Clock,
+        on_change: Callable[[Pool, Pool], None],
+        on_write: Callable[[int], None] = lambda _: None,
+        *,
+        is_cooling: bool = True,
     ) -> None:
         self._store = store
         self._cipher = cipher
-        self._sealer = Sealer(cipher)
+        self._sealer = Sealer(cipher, is_cooling=is_cooling)
         self._clock = clock
         self._on_change = on_change
+        self._on_write = on_write
         self._writing = asyncio.Lock()
-        self._records: Mapping[str, Record] = {}
-        self._secrets: dict[str, Secrets] = {}
+        self._held = Holdings(self._sealer)
         self.pool = Pool.of(0, ())
         self.hasher = Hasher(b"")
         self.is_store_up = False
@@ -88,38 +101,45 @@ class Vault:
 
     async def aclose(self) -> None:
         """Close the store and forget every secret."""
-        self._secrets.clear()
+        self._held.forget_secrets()
         await self._store.aclose()
 
     def secrets_of(self, credential_id: str) -> Secrets:
         """Return the secrets of a credential of the pool."""
-        return self._secrets.get(credential_id, Secrets())
+        return self._held.secrets_of(credential_id)
+
+    def stored(self, credential_id: str) -> Credential | None:
+        """Return a credential as it is stored; None: there is none."""
+        record = self._held.records.get(credential_id)
+        return None if record is None else record.credential
 
     def is_made_by(self, credential_id: str, idempotency_key: str) -> bool:
         """Return whether a credential was made by the call with that key."""
-        record = self._records.get(credential_id)
+        record = self._held.records.get(credential_id)
         return record is not None and record.idempotency_key == idempotency_key
 
     async def reload(self) -> None:
         """Adopt the store as it is now."""
         loaded = await self._store.load()
         self.is_store_up = True
-        self._secrets = {}
-        opened = [self._open(record) for record in loaded.records]
-        self._records = {record.credential.id: record for record in opened}
-        self._publish(loaded.revision)
+        self._held.take(loaded, self.hasher, is_all=True)
+        self._publish(Pool.of(loaded.revision, self._held.credentials()))
 
     async def poll(self) -> None:
         """Adopt what another process wrote, if any did."""
         try:
             if await self._store.revision() != self.pool.revision:
                 async with self._writing:
-                    await self.reload()
+                    await self._catch_up()
             self.is_store_up = True
         except RouterError as error:
             if self.is_store_up:
                 _log.warning("store_unavailable", reason=error.reason.value)
             self.is_store_up = False
+
+    def overlay(self, credential: Credential) -> None:
+        """Let picks see a state that could not be stored; the next one that is takes its place."""
+        self._publish(self.pool.after(self.pool.revision, {credential.id: credential}))
 
     async def add(
         self, credential: Credential, secrets: Secrets, idempotency_key: str, audit: AuditEntry
@@ -130,19 +150,19 @@ class Vault:
             RouterError: STORE_UNAVAILABLE.
         """
         async with self._writing:
-            earlier = self._made_by(idempotency_key)
+            earlier = self._held.made_by(idempotency_key)
             if earlier is not None:
                 return earlier
             record = Record(
-                named(credential, secrets, self.hasher),
+                self._sealer.named(credential, secrets, self.hasher),
                 self._sealer.seal(credential, secrets),
                 secret_digest=self.hasher.declared(declared.secret_text(secrets)),
                 idempotency_key=idempotency_key,
             )
             revision = await self._store.insert((record,), audit)
             if revision is None:
-                await self.reload()
-                earlier = self._made_by(idempotency_key)
+                await self._catch_up()
+                earlier = self._held.made_by(idempotency_key)
                 if earlier is None:
                     raise RouterError(Reason.CREDENTIAL_DUPLICATE, "its identity is taken")
                 return earlier
@@ -167,7 +187,7 @@ class Vault:
         """
         async with self._writing:
             for _ in range(MAX_TRIES):
-                record = self._record(credential_id)
+                record = self._held.record(credential_id)
                 if expected and record.credential.state_version != expected:
                     raise version_conflict()
                 after = edit(record.credential)
@@ -178,7 +198,8 @@ class Vault:
                 except RouterError as error:
                     if error.reason is not Reason.VERSION_CONFLICT:
                         raise
-                    await self.reload()
+                    await asyncio.sleep(random.uniform(0.0, LONGEST_JITTER_S))  # noqa: S311 - guards nothing
+                    await self._catch_up()
             raise version_conflict()
 
     async def remove(self, credential_id: str, expected: int, audit: AuditEntry) -> bool:
@@ -191,9 +212,9 @@ class Vault:
             revision = await self._store.delete(credential_id, expected, audit)
             if revision is None:
                 return False
-            self._records = {k: v for k, v in self._records.items() if k != credential_id}
-            self._secrets.pop(credential_id, None)
-            await self._publish_or_reload(revision)
+            self._held.drop(credential_id)
+            self._on_write(revision)
+            await self._catch_up_to(revision, Pool.of(revision, self._held.credentials()))
             return True
 
     async def _write(
@@ -205,9 +226,9 @@ class Vault:
     ) -> Credential:
         before = self.secrets_of(after.id)
         new = before if secrets is None else secrets(before)
-        after = named(
-            replace(after, state_version=record.credential.state_version + 1), new, self.hasher
-        )
+        version = record.credential.state_version + 1
+        after = replace(after, state_version=version, marks=in_order(after.marks))
+        after = self._sealer.named(after, new, self.hasher)
         written = replace(record, credential=after)
         if secrets is not None:
             written = replace(
@@ -221,79 +242,44 @@ class Vault:
 
     async def _reconcile(self, wanted: tuple[Declared, ...]) -> None:
         """Bring the declared pool into the store; when another replica is faster, look again."""
+        reconciler = Reconciler(self._store, self._sealer, self.hasher)
         for _ in range(MAX_TRIES):
-            now = self._clock.now_unix_s()
-            plan = declared.reconcile(wanted, self._records.values(), self.hasher.declared, now)
-            if not (plan.changes or plan.removed):
+            is_done = await reconciler.bring(wanted, self._held.records, self._clock.now_unix_s())
+            if is_done is None:
                 return
-            is_done = await self._apply(plan, now)
             await self.reload()
             if is_done:
-                _log.info("pool_reconciled", changed=len(plan.changes), removed=len(plan.removed))
                 return
         raise StartError("the credentials store changes all the time: start one replica first")
 
-    async def _apply(self, plan: Reconciliation, now: float) -> bool:
-        new = [self._record_of(change) for change in plan.changes if change.is_new]
-        entry = AuditEntry(CONFIGURATION, "create", now)
-        if new and await self._store.insert(new, entry) is None:
-            return False
-        try:
-            for change in plan.changes:
-                if not change.is_new:
-                    record = self._record_of(change)
-                    version = record.credential.state_version - 1
-                    await self._store.replace(
-                        record, version, AuditEntry(CONFIGURATION, "update", now)
-                    )
-        except RouterError as error:
-            if error.reason is not Reason.VERSION_CONFLICT:
-                raise
-            return False
-        for credential in plan.removed:
-            await self._store.delete(credential.id, 0, AuditEntry(CONFIGURATION, "remove", now))
-        return True
-
-    def _record_of(self, change: Change) -> Record:
-        credential, old = change.credential, self._records.get(change.credential.id)
-        if old is not None:
-            credential = replace(credential, state_version=old.credential.state_version + 1)
-        sealed = old.sealed if old is not None else None
-        if change.secrets is not None:
-            sealed = self._sealer.seal(credential, change.secrets)
-        return Record(credential, sealed, change.spec_digest, change.secret_digest)
-
-    def _open(self, record: Record) -> Record:
-        opened, secrets = self._sealer.open(record, self.hasher)
-        self._secrets[opened.credential.id] = secrets
-        return opened
-
     async def _adopt(self, record: Record, revision: int, secrets: Secrets) -> Credential:
         credential = record.credential
-        self._records = {**self._records, credential.id: record}
-        self._secrets[credential.id] = secrets
-        await self._publish_or_reload(revision)
+        self._held.put(record, secrets)
+        self._on_write(revision)
+        after = self.pool.after(revision, {credential.id: credential})
+        await self._catch_up_to(revision, after)
         return credential
 
-    async def _publish_or_reload(self, revision: int) -> None:
+    async def _catch_up_to(self, revision: int, after: Pool) -> None:
+        """Publish a pool after a write of ours, unless others wrote in between."""
         if revision == self.pool.revision + 1:
-            self._publish(revision)
+            self._publish(after)
         else:
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Adopt what changed in the store since the pool was read."""
+        changes = await self._store.changes(self.pool.revision)
+        if changes is None:
             await self.reload()
+            return
+        self.is_store_up = True
+        taken = self._held.take(changes, self.hasher, is_all=False)
+        if changes.removed:
+            self._publish(Pool.of(changes.revision, self._held.credentials()))
+        else:
+            self._publish(self.pool.after(changes.revision, taken))
 
-    def _publish(self, revision: int) -> None:
-        before = self.pool
-        self.pool = Pool.of(revision, (record.credential for record in self._records.values()))
-        self._on_change(before, self.pool)
-
-    def _record(self, credential_id: str) -> Record:
-        record = self._records.get(credential_id)
-        if record is None:
-            raise RouterError(Reason.CREDENTIAL_NOT_FOUND, "no such credential")
-        return record
-
-    def _made_by(self, idempotency_key: str) -> Credential | None:
-        return next(
-            (r.credential for r in self._records.values() if r.idempotency_key == idempotency_key),
-            None,
-        )
+    def _publish(self, after: Pool) -> None:
+        before, self.pool = self.pool, after
+        self._on_change(before, after)

@@ -19,13 +19,18 @@ from services.credentials.model import (
     Query,
     Report,
     Strategy,
+    Subject,
 )
-from services.credentials.policy.selection import decide
-from services.domain.vocab import CredentialKind
+from services.credentials.policy.evidence import Rules
+from services.credentials.policy.selection import Terms, decide
+from services.credentials.policy.view import View
+from services.domain.vocab import CredentialKind, WireFamily
 
 NOW = 1_750_000_000.0
 TENANT = "t1"
 NOBODY = InFlight({}, {})
+MODEL = Subject("m", "m")
+RULES = Rules(families={"p": WireFamily.ANTHROPIC, "g": WireFamily.GEMINI})
 
 
 def credential(name: str = "c1", *, marks: tuple[Mark, ...] = (), **spec: object) -> Credential:
@@ -44,8 +49,14 @@ def query(*bindings: BindingRef, **more: object) -> Query:
 class Turns:
     """Selects again and again, keeping cursors as the service does."""
 
-    def __init__(self, *credentials: Credential, strategy: Strategy = Strategy.ROUND_ROBIN) -> None:
+    def __init__(
+        self,
+        *credentials: Credential,
+        strategy: Strategy = Strategy.ROUND_ROBIN,
+        survives_warning: bool = False,
+    ) -> None:
         self.pool = Pool.of(1, credentials)
+        self.survives_warning = survives_warning
         self.strategy = strategy
         self.cursors: dict[CursorKey, Cursor] = {}
 
@@ -59,15 +70,19 @@ class Turns:
     ) -> Decision:
         """Return one decision and move the cursor."""
         asked = asked or query()
+        binding = asked.bindings[0]
+        lane = self.pool.visible_to(asked.installation_id, binding.provider)
         found = decide(
             asked,
-            asked.bindings[0],
-            self.pool,
+            binding,
+            View.of(lane, RULES.subject(binding.model_id), now),
+            self.pool.revision,
             in_flight,
             lambda key: self.cursors.get(key, Cursor()),
             bound,
-            self.strategy,
+            Terms(self.strategy, self.survives_warning),
             now,
+            is_gateway_exclusive=asked.installation_id in self.pool.gateway_tenants,
         )
         if found.pick is not None:
             self.cursors[found.pick.cursor_key] = found.pick.cursor

@@ -73,7 +73,7 @@ def test_a_new_secret_keeps_identity_and_marks_but_for_the_refusal_of_the_old() 
     (change,) = plan([declared(value="s2")], records).changes
     assert change.credential.id == records[0].credential.id
     assert change.credential.credential_version == 2
-    assert change.credential.marks == (QUOTA,)
+    assert change.credential.active_marks(NOW) == (QUOTA,)
     assert change.secrets == Secrets(value="s2")
 
 

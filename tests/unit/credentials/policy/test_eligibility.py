@@ -13,7 +13,7 @@ from services.credentials.model import (
     PlanStatus,
     Pool,
 )
-from services.credentials.policy.eligibility import next_change_unix_s, snapshot_of
+from services.credentials.policy.eligibility import snapshot_of
 from services.domain.vocab import CredentialKind, CredentialOwner
 from tests.unit.credentials.cases import NOBODY, NOW, TENANT, credential
 
@@ -95,12 +95,6 @@ def test_a_gateway_key_makes_its_tenant_exclusive() -> None:
     assert found.is_gateway_exclusive
     assert found.gateway_keys[0].upstream_id_by_model == (("m", "x"),)
     assert not snapshot_of(Pool.of(1, [key]), "t2", NOBODY, NOW).is_gateway_exclusive
-
-
-def test_the_next_change_is_the_first_mark_to_lapse() -> None:
-    marks = (UNPAID, Mark(MarkKind.QUOTA, NOW, NOW + 3), Mark(MarkKind.QUOTA, NOW, NOW - 3))
-    assert next_change_unix_s(Pool.of(1, [credential(marks=marks)]), NOW) == NOW + 3
-    assert next_change_unix_s(Pool.of(1, [credential()]), NOW) is None
 
 
 def test_a_record_permits_what_no_hard_set_forbids() -> None:

@@ -25,7 +25,7 @@ from services.credentials.model import (
 )
 from services.credentials.policy.selection import verdicts
 from services.domain.vocab import CredentialKind, CredentialOwner
-from tests.unit.credentials.cases import NOW, TENANT, Turns, credential, query
+from tests.unit.credentials.cases import MODEL, NOW, TENANT, Turns, credential, query
 
 WARNED = Mark(MarkKind.WARNING, NOW, NOW + 9, window="5h")
 OVERAGE = Mark(MarkKind.OVERAGE, NOW, NOW + 9)
@@ -48,7 +48,7 @@ pools = st.lists(
 def test_somebody_is_picked_whenever_anybody_may_serve(
     pool: list[Credential], strategy: Strategy
 ) -> None:
-    may_serve = {c.id for c in pool if c.is_usable and not c.blocking_marks("m", NOW)}
+    may_serve = {c.id for c in pool if c.is_usable and not c.blocking_marks(MODEL, NOW)}
     picked = Turns(*pool, strategy=strategy).picked()
     assert bool(picked) == bool(may_serve)
     assert not picked or picked in may_serve
@@ -60,7 +60,7 @@ def test_the_best_bucket_comes_first_and_then_the_highest_priority(pool: list[Cr
     found = Turns(*pool).decide()
     if found.pick is None:
         return
-    free = [c for c in pool if c.is_usable and not c.blocking_marks("m", NOW)]
+    free = [c for c in pool if c.is_usable and not c.blocking_marks(MODEL, NOW)]
     buckets = {
         c.id: Bucket.OVERAGE
         if OVERAGE in c.marks

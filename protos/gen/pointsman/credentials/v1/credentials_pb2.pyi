@@ -701,7 +701,7 @@ class MarkTransition(_message.Message):
     def __init__(self, fingerprint: _Optional[str] = ..., mark: _Optional[_Union[CredentialMark, _Mapping]] = ..., is_cleared: _Optional[bool] = ..., cause: _Optional[_Union[TransitionCause, str]] = ..., state_version: _Optional[int] = ...) -> None: ...
 
 class CredentialMark(_message.Message):
-    __slots__ = ("kind", "window", "model_id", "feature", "expire_time", "observe_time", "level", "utilization_ratio")
+    __slots__ = ("kind", "window", "model_id", "feature", "expire_time", "observe_time", "level", "utilization_ratio", "family")
     KIND_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -710,6 +710,7 @@ class CredentialMark(_message.Message):
     OBSERVE_TIME_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     UTILIZATION_RATIO_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
     kind: MarkKind
     window: str
     model_id: str
@@ -718,7 +719,8 @@ class CredentialMark(_message.Message):
     observe_time: _timestamp_pb2.Timestamp
     level: int
     utilization_ratio: float
-    def __init__(self, kind: _Optional[_Union[MarkKind, str]] = ..., window: _Optional[str] = ..., model_id: _Optional[str] = ..., feature: _Optional[str] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., observe_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., level: _Optional[int] = ..., utilization_ratio: _Optional[float] = ...) -> None: ...
+    family: str
+    def __init__(self, kind: _Optional[_Union[MarkKind, str]] = ..., window: _Optional[str] = ..., model_id: _Optional[str] = ..., feature: _Optional[str] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., observe_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., level: _Optional[int] = ..., utilization_ratio: _Optional[float] = ..., family: _Optional[str] = ...) -> None: ...
 
 class Credential(_message.Message):
     __slots__ = ("credential_id", "fingerprint", "spec", "system_state", "origin", "marks", "in_flight_count", "secret_suffix", "token_expire_time", "plan", "plan_expire_time", "credential_version", "state_version", "create_time", "update_time")

@@ -1,0 +1,25 @@
+"""What upstreams say about credentials, and what it does to their marks."""
+
+from __future__ import annotations
+
+from services.credentials.policy.evidence.classes import Effect, effect_of, is_stale
+from services.credentials.policy.evidence.rules import Rules, Seen, Step
+from services.credentials.policy.evidence.step import (
+    cleared_by_operator,
+    cleared_by_secret,
+    observe,
+    swept,
+)
+
+__all__ = [
+    "Effect",
+    "Rules",
+    "Seen",
+    "Step",
+    "cleared_by_operator",
+    "cleared_by_secret",
+    "effect_of",
+    "is_stale",
+    "observe",
+    "swept",
+]
