@@ -22,11 +22,7 @@ from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
-from gateway.routes import chat, gemini, messages, responses
-from gateway.routes.admin import Admin
-from gateway.routes.health import Health
-from gateway.routes.models import Models
-from gateway.routes.table import RouteTable, merged
+from gateway.routes.served import Served, table
 from gateway.routing import Routing
 from gateway.rpc.server import NoRpc
 from gateway.sessions.memory import Sessions
@@ -129,30 +125,9 @@ class Gateway:
             budget_s=settings.action_budget_seconds,
         )
         self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
-        health = Health(self.readiness)
-        models = Models(intake, catalog)
-        admin = Admin(ledger, settings.admin_token)
-        self._server = HttpServer(
-            RouteTable(
-                exact={
-                    **messages.routes(intake, self._actions, dispatch, settings),
-                    **chat.routes(intake, self._actions, settings),
-                    **responses.routes(intake, self._actions, dispatch, settings),
-                    **(showing.routes(intake) if showing is not None else {}),
-                    **models.routes,
-                    "/admin/v1/ledger": {"GET": admin.ledger},
-                    "/": {"GET": health.root},
-                    "/health": {"GET": health.health},
-                    "/readyz": {"GET": health.ready},
-                    "/v1/version": {"GET": health.version},
-                },
-                prefixes=merged(
-                    models.prefixes,
-                    gemini.prefixes(intake, self._actions, dispatch, settings),
-                    responses.prefixes(intake),
-                ),
-            )
-        )
+        served = Served(intake, self._actions, dispatch, ledger, catalog, self.readiness)
+        more = showing.routes(intake) if showing is not None else {}
+        self._server = HttpServer(table(served, settings, more))
 
     @property
     def port(self) -> int:

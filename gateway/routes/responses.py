@@ -55,8 +55,8 @@ class Stored:
         request_id = new_action_id()
         try:
             await self._intake.authenticate(request, FAMILY)
-        except RouterError as error:
-            return refusal(FAMILY, request_id, error_of(error, request_id))
+        except RouterError as denied:
+            return refusal(FAMILY, request_id, error_of(denied, request_id))
         error = ClientError(
             kind=ErrorKind.NOT_FOUND,
             message="no such response: the router stores none; send the conversation as input",

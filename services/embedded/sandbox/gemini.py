@@ -63,8 +63,10 @@ def read(body: Json) -> Prompt:
 
 def whole(reply: Reply) -> dict[str, object]:
     """Return a whole Gemini answer."""
-    parts = [{"text": reply.answer.text}] if reply.answer.text else []
-    return _answer(reply, [*parts, *_calls(reply)], is_last=True)
+    parts: list[dict[str, object]] = _calls(reply)
+    if reply.answer.text:
+        parts.insert(0, {"text": reply.answer.text})
+    return _answer(reply, parts, is_last=True)
 
 
 def events(reply: Reply) -> Iterator[bytes]:

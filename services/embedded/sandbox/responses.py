@@ -85,7 +85,7 @@ def _events(reply: Reply) -> Iterator[tuple[str, dict[str, object]]]:
     yield "in_progress", {"response": opening}
     for index, item in enumerate(_items(reply)):
         is_call = item["type"] == "function_call"
-        empty = {"arguments": ""} if is_call else {"content": []}
+        empty: dict[str, object] = {"arguments": ""} if is_call else {"content": []}
         opened = {**item, "status": "in_progress", **empty}
         yield "output_item.added", {"output_index": index, "item": opened}
         yield from _told(item, {"item_id": item["id"], "output_index": index})

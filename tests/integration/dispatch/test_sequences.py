@@ -14,6 +14,7 @@ from services.dispatch.model.enums import AttemptCause, AttemptOutcome, EndKind,
 from services.dispatch.model.outcome import Head
 from services.dispatch.model.plan import Budget
 from services.domain.vocab import FailureClass, WireFamily
+from services.domain.wire.codecs import codec_for
 from tests.fakes.clock import FakeClock
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, standing, throttled
@@ -205,15 +206,19 @@ async def test_an_overload_as_the_first_event_is_a_fault_before_the_commit_point
         assert b"overloaded" not in answer.chunks
 
 
-@pytest.mark.parametrize("family", [ANTHROPIC, CHAT])
+@pytest.mark.spec("XLT-148")
+@pytest.mark.parametrize("family", WireFamily)
 async def test_a_first_error_event_is_shown_as_an_error_body(family: WireFamily) -> None:
     async with standing(family) as stand:
-        fault = Fault(error_first=True, error_type="invalid_request_error", message="no such knob")
+        kind = "INVALID_ARGUMENT" if family is WireFamily.GEMINI else "invalid_request_error"
+        fault = Fault(error_first=True, error_type=kind, message="no such knob")
         stand.providers["p1"][0].script(fault, times=ALWAYS)
         failed = (await stand.run(stand.order(family=family))).unserved
         assert failed.fault.failure_class is FailureClass.REJECTED
         assert failed.family is family
-        assert orjson.loads(failed.fault.body)["error"]["message"] == "no such knob"
+        assert failed.fault.http_status == 400
+        told = codec_for(family).decode_error(400, failed.fault.body)
+        assert told.message == "no such knob"
 
 
 @pytest.mark.spec("DSP-2", "DSP-43")

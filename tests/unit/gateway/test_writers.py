@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +63,22 @@ def test_nothing_follows_a_terminal() -> None:
     writer = PassThrough(CHAT)
     writer.feed(STREAM)
     assert writer.fail(StreamFailure(502), "req") == b""
+
+
+def test_an_alias_is_replaced_where_gemini_names_it() -> None:
+    body = b'{"modelVersion" : "alias","model":"alias","text":"\\"modelVersion\\":\\"alias\\""}'
+    expected = b'{"modelVersion" : "m","model":"m","text":"\\"modelVersion\\":\\"alias\\""}'
+    assert unaliased(body, "alias", "m") == expected
+
+
+@pytest.mark.spec("XLT-138", "XLT-141")
+def test_the_failure_of_a_numbered_stream_goes_on_with_its_numbers() -> None:
+    writer = PassThrough(codec_for(WireFamily.OPENAI_RESPONSES))
+    created = {"type": "response.created", "sequence_number": 0, "response": {"id": "resp_7"}}
+    writer.feed(b"data: " + orjson.dumps(created) + b"\n\n")
+    last = orjson.loads(writer.fail(StreamFailure(502), "act_1").partition(b"data: ")[2])
+    assert (last["type"], last["sequence_number"]) == ("response.failed", 1)
+    assert last["response"]["id"] == "resp_7"
 
 
 def test_other_model_names_stay() -> None:

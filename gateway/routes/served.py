@@ -1,0 +1,61 @@
+"""All routes of the gateway in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.routes import chat, gemini, messages, responses
+from gateway.routes.admin import Admin
+from gateway.routes.health import Health
+from gateway.routes.models import Models
+from gateway.routes.table import RouteTable, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gateway.action import Actions
+    from gateway.ports import Dispatch, Ledger
+    from gateway.requests import Intake
+    from gateway.routes.table import Routes
+    from gateway.settings import GatewaySettings
+    from services.domain.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the routes pass requests on to."""
+
+    intake: Intake
+    actions: Actions
+    dispatch: Dispatch
+    ledger: Ledger
+    catalog: Catalog
+    readiness: Callable[[], Mapping[str, bool]]
+
+
+def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable:
+    """Return the table; ``more`` are routes of parts that not every gateway has."""
+    intake, actions, dispatch = served.intake, served.actions, served.dispatch
+    health = Health(served.readiness)
+    models = Models(intake, served.catalog)
+    admin = Admin(served.ledger, settings.admin_token)
+    return RouteTable(
+        exact={
+            **messages.routes(intake, actions, dispatch, settings),
+            **chat.routes(intake, actions, settings),
+            **responses.routes(intake, actions, dispatch, settings),
+            **more,
+            **models.routes,
+            "/admin/v1/ledger": {"GET": admin.ledger},
+            "/": {"GET": health.root},
+            "/health": {"GET": health.health},
+            "/readyz": {"GET": health.ready},
+            "/v1/version": {"GET": health.version},
+        },
+        prefixes=merged(
+            models.prefixes,
+            gemini.prefixes(intake, actions, dispatch, settings),
+            responses.prefixes(intake),
+        ),
+    )
