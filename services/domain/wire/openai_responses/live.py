@@ -141,6 +141,11 @@ class LiveItem:
         return call_of(told, response_id, ordinal)
 
     @property
+    def call_id(self) -> str:
+        """The id of the call that the item is; empty for other items and while it is unknown."""
+        return text(self._item.get("call_id")) if self.kind in CALLS else ""
+
+    @property
     def is_half_call(self) -> bool:
         """Whether the item is a call whose arguments break off."""
         words = "".join(self._arguments)

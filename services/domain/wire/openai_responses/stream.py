@@ -209,12 +209,19 @@ class ResponsesStreamDecoder:
         events.append(End(stop, usage_of(response.get("usage"))))
 
     def _repeat(self, output: list[object]) -> None:
-        """Take all items as the end tells them again; what was never numbered goes by place."""
+        """Take all items as the end tells them again; what was never numbered goes by place.
+
+        Calls go by their ids: a call that is told twice would be made twice.
+        """
         if not self._by_index:
             self._by_index = dict(enumerate(self._items))
+        by_call = {live.call_id: live for live in self._items if live.call_id}
         for index, raw in enumerate(output):
             item = mapping(raw)
-            self._item({"output_index": index}, item, text(item.get("type"))).close(item)
+            live = by_call.get(text(item.get("call_id")))
+            if live is None:
+                live = self._item({"output_index": index}, item, text(item.get("type")))
+            live.close(item)
 
     def _fail(self, message: str, code: str, events: list[Event]) -> None:
         if self._is_over:
