@@ -67,15 +67,19 @@ class ClientBody:
         """Return the body for ``target``: spliced in the client's own dialect, else encoded.
 
         Raises:
-            InvalidRequestError: the body is not readable in its dialect.
+            InvalidRequestError: the body is not readable in its dialect, or says what no target
+                can be told.
             UnbuildableError: the target cannot express the request.
             RouterError: TARGET_MISMATCH; the built body does not name the target's model.
         """
         codec = self._codec_of(target.family)
-        if target.family is self.family:
-            encoded = codec.splice_request(self._body, self.request, target)
-        else:
-            encoded = codec.encode_request(opened(self.request, self._restored), target)
+        try:
+            if target.family is self.family:
+                encoded = codec.splice_request(self._body, self.request, target)
+            else:
+                encoded = codec.encode_request(opened(self.request, self._restored), target)
+        except WireError as error:
+            raise InvalidRequestError.of(f"body.body.{error.path}", error.message) from None
         is_named_by_address = target.family is WireFamily.GEMINI
         if not is_named_by_address and not names_model(encoded.body, target.upstream_id):
             raise RouterError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.wire.anthropic.history import HistoryEncoder
+from services.domain.wire.anthropic.marks import check_marks, with_added_marks
 from services.domain.wire.anthropic.reasoning import plan_reasoning
 from services.domain.wire.anthropic.schema import EMPTY_SCHEMA, OPEN_SCHEMA, clean_schema
 from services.domain.wire.model import (
@@ -260,8 +261,11 @@ def encode_foreign(request: Request, target: Target) -> EncodedRequest:
 
     Raises:
         UnbuildableError: the dialect cannot express the request; names the path.
+        WireError: its cache breakpoints are none that any target of this dialect takes.
     """
-    return _Encoder(request, target).encode()
+    check_marks(request)
+    encoded = _Encoder(request, target).encode()
+    return with_added_marks(encoded) if target.rules.is_cache_marked else encoded
 
 
 def _ends_in_tool_result(messages: list[dict[str, object]]) -> bool:

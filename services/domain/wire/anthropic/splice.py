@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from services.domain.wire.anthropic.encode import REQUIRED_MEMBERS, default_max_tokens
+from services.domain.wire.anthropic.marks import with_added_marks
 from services.domain.wire.anthropic.reasoning import plan_reasoning
 from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
@@ -265,7 +266,8 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
         WireError: the body cannot be read.
     """
     request = with_forced_effort(request, target)
-    return _Splicer(read_document(body), request, target).splice()
+    spliced = _Splicer(read_document(body), request, target).splice()
+    return with_added_marks(spliced) if target.rules.is_cache_marked else spliced
 
 
 def _answers_unsigned_calls(request: Request) -> bool:

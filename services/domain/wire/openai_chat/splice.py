@@ -50,6 +50,8 @@ class _Splice:
         self._ask_for_usage()
         if not self._target.is_vendor:
             self._rename_developers()
+        if self._target.is_vendor or is_refused("cache_control", None, self._target):
+            self._drop_cache_marks()
         edits = self._edits + self._document.root.without(self._unwanted)
         return EncodedRequest(self._document.splice(edits), tuple(self._transforms))
 
@@ -116,6 +118,18 @@ class _Splice:
         else:
             return
         self._note("stream_usage", TransformAction.SYNTHESISED, "stream_options")
+
+    def _drop_cache_marks(self) -> None:
+        """Drop breakpoints, which are another vendor's, wherever they stand."""
+        for key in ("messages", "tools"):
+            node = self._document.member(key)
+            for index, row in enumerate(node.items if node is not None else ()):
+                content = row.members.get("content")
+                for place in (row, *(content.items if content is not None else ())):
+                    mark = place.members.get("cache_control")
+                    if mark is not None:
+                        self._edits += place.without([mark])
+                        self._note("cache_mark", TransformAction.DROPPED, f"{key}[{index}]")
 
     def _rename_developers(self) -> None:
         messages = self._document.member("messages")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
@@ -17,11 +18,11 @@ from services.domain.wire.model import (
     Turn,
     WireError,
 )
-from services.domain.wire.openai_chat.parts import content_blocks
+from services.domain.wire.openai_chat.parts import cache_mark, content_blocks
 from services.domain.wire.reading import dump, mapping, text
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Block
+    from services.domain.wire.model import Block, CacheMark
     from services.domain.wire.scanner import Node
 
 _READ_ALWAYS = frozenset(["role", "content"])
@@ -72,7 +73,7 @@ class Conversation:
         read: frozenset[str],
     ) -> None:
         extras = tuple((item.key, item.raw) for item in node.items if item.key not in read)
-        self.turns.append(Turn(role, blocks, index, extras))
+        self.turns.append(Turn(role, _marked(blocks, cache_mark(node)), index, extras))
 
     def _add_system(self, index: int, node: Node, path: str, *, is_developer: bool) -> None:
         blocks = content_blocks(node.members.get("content"), f"{path}.content")
@@ -85,7 +86,7 @@ class Conversation:
                 origin_index=index,
                 raw=block.raw,
             )
-            for block in blocks
+            for block in _marked(blocks, cache_mark(node))
             if isinstance(block, Text) and block.text
         )
 
@@ -145,3 +146,14 @@ def _without_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:
         return blocks, False
     rest = first.text.removeprefix(FAILED_RESULT_LABEL).removeprefix("\n")
     return (Text(rest, first.cache), *blocks[1:]), True
+
+
+def _marked(blocks: tuple[Block, ...], mark: CacheMark | None) -> tuple[Block, ...]:
+    """Return blocks with the breakpoint of their message on the last that is not empty."""
+    for at in range(len(blocks) - 1 if mark is not None else -1, -1, -1):
+        block = blocks[at]
+        is_blank = isinstance(block, Text) and not block.text.strip()
+        if not is_blank and not isinstance(block, Thinking | Refusal):
+            kept = block if block.cache is not None else replace(block, cache=mark)
+            return (*blocks[:at], kept, *blocks[at + 1 :])
+    return blocks
