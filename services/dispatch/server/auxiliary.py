@@ -14,7 +14,7 @@ from services.dispatch.model.access import CredentialDenied, SecretQuery
 from services.dispatch.model.enums import EndKind, SecretPurpose
 from services.dispatch.model.outcome import AttemptFault
 from services.dispatch.model.plan import ActionRef, BindingRef
-from services.dispatch.policy import address, body, headers, upstream_models
+from services.dispatch.policy import address, body, counting, headers, upstream_models
 from services.dispatch.policy.permit import is_permitted
 from services.dispatch.ports import UpstreamRequest
 from services.dispatch.server.reporting import AttemptReporter
@@ -73,7 +73,8 @@ async def _counted(
             Reason.ELIGIBILITY_VIOLATION, f"{ref.model_id} at {ref.provider} is not permitted"
         )
     endpoint = stage.endpoints.get(ref.provider)
-    if endpoint is None or (planned.family or endpoint.family) is not WireFamily.ANTHROPIC:
+    family = planned.family or (endpoint.family if endpoint is not None else None)
+    if endpoint is None or family not in counting.COUNTING:
         return None
     grant = order.grant
     if grant is not None and grant.attribution.owner is CredentialOwner.CALLER:
@@ -92,26 +93,26 @@ async def _counted(
     target = body.target_of(
         stage.catalog,
         ref,
-        WireFamily.ANTHROPIC,
+        family,
         granted_upstream_id=access.grant.binding.upstream_id,
         is_vendor=endpoint.is_vendor,
     )
     request = UpstreamRequest(
         provider=endpoint.name,
-        url=address.count_url(access.base_url or endpoint.base_url),
+        url=address.count_url(access.base_url or endpoint.base_url, family, target.upstream_id),
         headers=headers.for_upstream(
-            WireFamily.ANTHROPIC,
+            family,
             access.auth,
             order.relayed_headers,
-            is_same_family=order.family is WireFamily.ANTHROPIC,
+            is_same_family=order.family is family,
             is_stream=False,
         ),
-        body=body.count_body(client_body.build(target).body),
+        body=counting.question(family, client_body.build(target).body, target.upstream_id),
         header_timeout_s=COUNT_S,
         proxy_url=access.proxy_url,
     )
     status, answer = await _whole(stage, request, access, order.action.action_id)
-    return upstream_models.tokens_of(answer) if status == 200 else None
+    return counting.tokens_of(answer) if status == 200 else None
 
 
 async def list_models(stage: Stage, order: ListOrder) -> tuple[tuple[UpstreamModel, ...], str]:

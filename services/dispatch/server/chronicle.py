@@ -240,11 +240,11 @@ def _shorter(left: float | None, right: float | None) -> float | None:
 
 
 def _log_missed(order: Order, record: AttemptRecord, fault: Fault) -> None:
-    """Write one line about a failed attempt: what class it was of, and nothing that was said."""
+    """Write one line about a failed or skipped attempt: its class, and nothing that was said."""
     is_throttle = fault.failure_class is FailureClass.RATE_LIMITED
     write = _log.warning if is_throttle or not record.send_count else _log.error
     write(
-        "attempt_failed",
+        "attempt_failed" if record.send_count else "attempt_skipped",
         action_id=order.action.action_id,
         attempt=record.number,
         provider=record.binding.provider,

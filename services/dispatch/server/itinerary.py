@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.dispatch.policy.rescue import next_rescue
+from services.dispatch.policy.rescue import Cause, next_rescue
 
 if TYPE_CHECKING:
     from services.dispatch.model.enums import AttemptCause
     from services.dispatch.model.plan import Plan, PlannedBinding
-    from services.dispatch.policy.rescue import Cause
+    from services.dispatch.server.circuits import Circuits
+    from services.domain.vocab import FailureClass
 
 RESCUE_INDEX = -1
 """Place in the plan of every binding of a rescue."""
@@ -31,8 +32,9 @@ class Itinerary:
     A stop may be postponed while there are others: it is tried when all of them have failed.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, circuits: Circuits) -> None:
         self._plan = plan
+        self._circuits = circuits
         self._leg: tuple[Stop, ...] = tuple(
             Stop(planned, plan.start_index + i) for i, planned in enumerate(plan.bindings)
         )
@@ -57,14 +59,36 @@ class Itinerary:
         return len(self._leg) == 1
 
     @property
-    def rescue_count(self) -> int:
-        """Rescue targets entered so far."""
-        return len(self._tried)
-
-    @property
     def is_last_leg(self) -> bool:
         """Whether only what was postponed is tried now."""
         return self._is_last_leg
+
+    def pass_over(self, failed: Cause | None) -> FailureClass | None:
+        """Postpone a stop that is known to be down, unless it is due to be probed.
+
+        Returns the fault that it is down with; None: it is to be asked. ``failed`` is what the
+        plan's own bindings have come to.
+        """
+        ref = self.here.planned.ref
+        outage = self._circuits.outage(ref)
+        if outage is None or self._is_last_leg:
+            return None
+        has_way_round = self.has_next or self.rescue_after(failed or Cause(outage)) is not None
+        if not has_way_round or self._circuits.is_probe_due(ref):
+            return None
+        self._postponed.append(self.here)
+        return outage
+
+    def is_spared(self, cause: Cause) -> bool:
+        """Return whether there is a better way than to ask this stop again after a fault.
+
+        A rescue target is not retried while there are others, nor is a binding that is known to be
+        down and answered no probe.
+        """
+        is_down = self._circuits.outage(self.here.planned.ref) is not None
+        if self.here.rescue is None and not is_down:
+            return False
+        return self.rescue_after(cause) is not None
 
     def rescue_after(self, cause: Cause) -> int | None:
         """Return the place of the rescue that a fault of the plan opens; None: none is left."""
@@ -76,10 +100,6 @@ class Itinerary:
     def rescue_at(self, place: int) -> AttemptCause:
         """Return the rescue that a place belongs to."""
         return self._plan.rescues[place].cause
-
-    def postpone(self) -> None:
-        """Come back to this stop when all others have failed."""
-        self._postponed.append(self.here)
 
     def advance(self) -> None:
         """Go to the next stop of the leg."""

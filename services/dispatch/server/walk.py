@@ -11,7 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.access import CredentialDenied
-from services.dispatch.model.enums import AttemptCause, WalkEnd, WalkStep
+from services.dispatch.model.enums import AttemptCause, EndKind, WalkEnd, WalkStep
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.dispatch.policy.body import ClientBody
 from services.dispatch.policy.rescue import Cause
@@ -30,7 +30,7 @@ from services.domain.vocab import CredentialKind, FailureClass, WireFamily
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from services.dispatch.model.access import Access
+    from services.dispatch.model.access import Access, Grant
     from services.dispatch.model.outcome import Part
     from services.dispatch.model.plan import Order
     from services.dispatch.server.target import Stage
@@ -64,11 +64,12 @@ class Walk:
         )
         self._keyring = Keyring(stage.credentials, order)
         self._chronicle = Chronicle(stage.catalog, order)
-        self._itinerary = Itinerary(order.plan)
+        self._itinerary = Itinerary(order.plan, stage.circuits)
         self._tally = Tally(stage.clock)
         self._number = order.plan.first_attempt_number - 1
         self._cause = AttemptCause.FIRST
         self._wait_s = 0.0
+        self._is_given_back = False
         self._failed: Cause | None = None
         """What the plan's own bindings ended with."""
 
@@ -109,17 +110,17 @@ class Walk:
     async def _next_trial(self) -> Trial:
         stop = self._itinerary.here
         planned = stop.planned
+        self._number += 1
         check_permitted(self._order, planned)
         family, access, fault = family_at(self._stage, planned), None, self._outage_here()
         if family is None:
             fault = NOT_CONFIGURED
         elif fault is None:
-            is_granted = stop.plan_index == self._order.plan.start_index
+            is_granted = stop.plan_index == self._order.plan.start_index and not self._is_given_back
             try:
                 access = await self._keyring.current(planned, is_first_binding=is_granted)
             except CredentialDenied as denied:
                 fault = _fault_of_denial(denied)
-        self._number += 1
         return Trial(
             number=self._number,
             plan_index=stop.plan_index,
@@ -135,23 +136,23 @@ class Walk:
     def _outage_here(self) -> Fault | None:
         """Return why the binding is not asked now though it is its turn; None: it is asked.
 
-        One that is known to be down is postponed while others are left, except for a probe.
+        Credentials hear that the plan's grant is not used, so that it holds no place.
         """
-        itinerary, circuits = self._itinerary, self._stage.circuits
-        ref = itinerary.here.planned.ref
-        outage = circuits.outage(ref)
-        is_alone = itinerary.is_last_leg or not self._has_way_round(outage)
-        if outage is None or self._cause in _STAYING or is_alone:
+        itinerary, plan = self._itinerary, self._order.plan
+        if self._cause in _STAYING:
             return None
-        if circuits.is_probe_due(ref):
+        place = itinerary.here.plan_index
+        outage = itinerary.pass_over(self._failed)
+        if outage is None:
             return None
-        itinerary.postpone()
+        if place == plan.start_index and plan.grant is not None:
+            self._is_given_back = True
+            self._reporter(plan.grant).ended(EndKind.NOT_SENT)
         return Fault(outage, message="the provider is down: not asked")
 
-    def _has_way_round(self, outage: FailureClass | None) -> bool:
-        if outage is None or self._itinerary.has_next:
-            return True
-        return self._itinerary.rescue_after(self._failed or Cause(outage)) is not None
+    def _reporter(self, grant: Grant) -> AttemptReporter:
+        stage, action_id = self._stage, self._order.action.action_id
+        return AttemptReporter(stage.credentials, stage.clock, grant, action_id, self._number)
 
     def _attempt(self, trial: Trial, family: WireFamily, access: Access) -> Attempt:
         stage, order = self._stage, self._order
@@ -169,9 +170,7 @@ class Walk:
             ),
             stage,
             access.grant,
-            AttemptReporter(
-                stage.credentials, stage.clock, access.grant, order.action.action_id, trial.number
-            ),
+            self._reporter(access.grant),
             is_gated=flags.is_cyber_retry_enabled and family in _GATED and not is_cyber_rescue,
         )
 
@@ -225,8 +224,9 @@ class Walk:
     def _after_binding(self, fault: Fault, *, is_asked: bool) -> Step:
         plan, itinerary = self._order.plan, self._itinerary
         spent = self._tally.spent(itinerary.here)
+        cause = self._failed or Cause(fault.failure_class)
         shape = Shape(
-            is_single=itinerary.is_single and is_asked and not self._is_spared(fault),
+            is_single=itinerary.is_single and is_asked and not itinerary.is_spared(cause),
             has_next=itinerary.has_next,
             is_throttle_wait_enabled=plan.is_throttle_wait_enabled,
             time_left_s=self._time_left_s(),
@@ -234,20 +234,6 @@ class Walk:
         return next_step(
             fault.failure_class, fault.retry_after_s, spent, shape, plan.budget, self._jitter()
         )
-
-    def _is_spared(self, fault: Fault) -> bool:
-        """Return whether there is a better way than to try a lone binding again.
-
-        A rescue target is not retried while there are others, nor is a binding that is known to be
-        down and answered no probe.
-        """
-        itinerary = self._itinerary
-        is_rescue = itinerary.here.rescue is not None
-        is_down = self._stage.circuits.outage(itinerary.here.planned.ref) is not None
-        if not is_rescue and not is_down:
-            return False
-        cause = self._failed or Cause(fault.failure_class)
-        return itinerary.rescue_after(cause) is not None
 
     def _or_elsewhere(self, trial: Trial, fault: Fault, end: Step) -> Step:
         """Return the rescue, or the postponed binding, that goes on from an end; else the end."""

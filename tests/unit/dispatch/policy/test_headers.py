@@ -147,7 +147,13 @@ def test_one_dialect_names_model_and_kind_of_answer_in_the_address(base: str) ->
 
 
 def test_auxiliary_addresses() -> None:
-    assert count_url("http://a") == "http://a/v1/messages/count_tokens"
+    assert count_url("http://a", WireFamily.ANTHROPIC) == "http://a/v1/messages/count_tokens"
+    assert (
+        count_url("http://a/v1", WireFamily.OPENAI_RESPONSES)
+        == "http://a/v1/responses/input_tokens"
+    )
+    counted = count_url("http://a", WireFamily.GEMINI, "models/m:x/y")
+    assert counted == "http://a/v1beta/models/m:x%2Fy:countTokens"
     assert models_url("http://a", WireFamily.ANTHROPIC) == "http://a/v1/models"
     assert models_url("http://b/v1", WireFamily.OPENAI_CHAT) == "http://b/v1/models"
 
