@@ -19,6 +19,7 @@ from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
 from gateway.relay import Relay, refuse
 from gateway.rescues import is_of_outage
+from gateway.restoring import restored
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 
@@ -125,13 +126,13 @@ class Actions:
     async def _decided(self, action: Action, thread: Thread, course: Course) -> _Ready:
         """Return what goes out; the session knows of it before it does.
 
-        A summary that was kept stands in the history before anything is decided; a new one is
-        written after, and only on a switch.
+        State that the client lost and a summary that was kept stand in the history before anything
+        is decided; a new summary is written after, and only on a switch.
         """
         decider, summaries = self._stages.decider, self._stages.summaries
-        ground = await decider.ground(action)
         is_led = decider.is_session_led(action)
         memory = await thread.recall(is_led=is_led)
+        ground = await decider.ground(restored(action, memory.session.states))
         kept = None
         if is_led:
             reused = await summaries.reused(ground, memory, self._left_s(course))

@@ -30,6 +30,11 @@ DEGRADED = Counter(
     "pointsman_degraded_decisions_total", "Decisions made without a service", ("peer",)
 )
 SUMMARIES = Counter("pointsman_summaries_total", "Summaries asked for on a switch", ("outcome",))
+ARGUMENT_ISSUES = Counter(
+    "pointsman_tool_argument_issues_total",
+    "Tool calls of translated answers with a fault, by what was done about it",
+    ("issue",),
+)
 LEDGER_ROWS = Counter(
     "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
 )

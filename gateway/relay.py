@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from gateway import render
 from gateway.errors import error_of, failure_of, is_kept
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, RescueCause, Tail
+from gateway.translating import learn, translated
 from gateway.writers import client_error_of, unaliased, whole_response, writer_for
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
@@ -23,7 +24,7 @@ from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gateway.course import Course
     from gateway.ledger.metered import Metered
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gateway.ports import Reply
     from gateway.writers import Writer
     from services.domain.wire.model import ClientError, StopReason, Usage
+    from services.domain.wire.state.kept import Kept
     from services.runtime.clock import Clock
 
 
@@ -47,6 +49,10 @@ class Memory(Protocol):
 
     def refused(self, head: Head | None) -> None:
         """Remember that a vendor refused for reasons of policy; ``head``: what answered."""
+        ...
+
+    def keep(self, states: Sequence[Kept]) -> None:
+        """Remember opaque state that the client may lose."""
         ...
 
 
@@ -135,6 +141,7 @@ class Relay:
             self._told(head, tail)
         if failure is None:
             rest = writer.finish()
+            learn(writer.translation, self._memory)
             if tail.usage is not None and not writer.is_failed:
                 self._memory.served(head, tail.usage, tail.stop_reason)
             await self._send(head, rest)
@@ -171,6 +178,7 @@ class Relay:
 
     def _note(self, head: Head, writer: Writer) -> None:
         """Tell of an answer that is complete before the client can see that it is."""
+        learn(writer.translation, self._memory)
         if not writer.is_failed:
             self._memory.served(head, writer.usage, writer.stop.reason if writer.stop else None)
 
@@ -222,6 +230,7 @@ class Relay:
         client, context = codec_for(surface), self._context(head)
         if context.has_think_tag:
             response = split_response(response)
+        response = translated(response, surface, context, self._memory)
         if is_stream_wanted:
             return client.stream_encoder(context).feed(events_of(response))
         return client.encode_response(response, context)

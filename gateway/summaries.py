@@ -15,6 +15,7 @@ from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
 from gateway.model.decision import CredentialScope, SummaryQuestion
 from gateway.model.record import AttemptKind
+from gateway.restoring import with_restored
 from services.domain.wire.codecs import address_of, codec_for, read_request
 from services.domain.wire.features import features_of
 from services.domain.wire.model import WireError
@@ -94,7 +95,7 @@ def rewritten(action: Action, body: bytes) -> Action | None:
     except WireError:
         return None
     features = features_of(request, len(body))
-    return replace(
+    changed = replace(
         action,
         body=body,
         request=request,
@@ -102,3 +103,4 @@ def rewritten(action: Action, body: bytes) -> Action | None:
         input_tokens=input_tokens_of(request, features),
         is_rewritten=True,
     )
+    return with_restored(changed, action.restored)

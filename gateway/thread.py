@@ -14,6 +14,7 @@ from gateway.sessions.history import is_trimmed, keep_summary, observe_history
 from gateway.sessions.model import Address, BindingUse, Choice, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
+from gateway.sessions.states import keep_states
 from gateway.sessions.strikes import apply_effect
 from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
@@ -21,7 +22,7 @@ from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from gateway.model import Action, Effect, Head
     from gateway.model.decision import Decision
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gateway.sessions.memory import Sessions
     from services.domain.catalog import Catalog
     from services.domain.wire.model import Usage
+    from services.domain.wire.state.kept import Kept
     from services.runtime.clock import Clock
 
 
@@ -58,6 +60,10 @@ class Thread(Protocol):
         """Remember that a vendor refused for reasons of policy; ``head``: what answered."""
         ...
 
+    def keep(self, states: Sequence[Kept]) -> None:
+        """Remember opaque state that the client may lose."""
+        ...
+
     async def settle(self) -> None:
         """Return when others can know of it, or after a short patience."""
         ...
@@ -83,6 +89,9 @@ class Forgetful:
         """Do nothing."""
 
     def refused(self, head: Head | None) -> None:
+        """Do nothing."""
+
+    def keep(self, states: Sequence[Kept]) -> None:
         """Do nothing."""
 
     async def settle(self) -> None:
@@ -115,6 +124,7 @@ class SessionThread:
         self._history_epoch = 0
         self._is_remembered = False
         self._is_served = False
+        self._is_state_kept = False
 
     async def recall(self, *, is_led: bool) -> Memory:
         """Return what is remembered, this action's history counted in.
@@ -211,9 +221,19 @@ class SessionThread:
             lambda session: write_pin(session, choice, now_unix_s, basis_epoch=session.pin_epoch),
         )
 
+    def keep(self, states: Sequence[Kept]) -> None:
+        """Remember opaque state that the client may lose, whatever else is remembered."""
+        self._is_state_kept = True
+        now_unix_s = self._clock.now_unix_s()
+        self._sessions.change(
+            self._address,
+            lambda session: keep_states(session, states, now_unix_s),
+            is_last=not self._is_remembered,
+        )
+
     async def settle(self) -> None:
         """Return when others can know of it, or after a short patience."""
-        if self._is_remembered:
+        if self._is_remembered or self._is_state_kept:
             await self._sessions.settle(self._address)
 
     @property

@@ -13,6 +13,7 @@ import orjson
 
 from gateway.errors import broken_stream
 from gateway.model import StreamFailure
+from gateway.translating import translation_for
 from services.domain.sse import RawSplitter, is_at_boundary
 from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import Assembler
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.model import Head
     from services.domain.wire.contract import Codec
     from services.domain.wire.model import ClientError, Event, RenderContext, Response, Stop, Usage
+    from services.domain.wire.translation import AnswerTranslation
 
 
 class Writer(Protocol):
@@ -54,6 +56,11 @@ class Writer(Protocol):
     @property
     def is_failed(self) -> bool:
         """Whether the stream itself said that it failed."""
+        ...
+
+    @property
+    def translation(self) -> AnswerTranslation | None:
+        """What a stream of another dialect passes; None: it is the client's own."""
         ...
 
     def feed(self, chunk: bytes) -> bytes:
@@ -109,6 +116,7 @@ class PassThrough:
         self._codec = codec
         self._observer = codec.observer()
         self._filters = tuple(filters)
+        self.translation: AnswerTranslation | None = None
         self._last = b""
 
     @property
@@ -177,6 +185,7 @@ class Translated:
         decoder = upstream.stream_decoder()
         self._decoder = ThinkTagDecoder(decoder) if context.has_think_tag else decoder
         self._encoder = client.stream_encoder(context)
+        self.translation = translation_for(client.family, context)
         self.usage: Usage | None = None
         self.output_chars = 0
         self.stop: Stop | None = None
@@ -216,6 +225,8 @@ class Translated:
                     self.is_failed = True
                 case _:
                     pass
+        if self.translation is not None:
+            events = self.translation.feed(events)
         return self._encoder.feed(events)
 
 

@@ -12,6 +12,7 @@ from gateway.model.record import AttemptOutcome, UsageSource
 from services.domain.vocab import CredentialKind, FailureClass, TurnType, WireFamily
 from services.domain.wire.features import LastKind, Requirement
 from services.domain.wire.model import StopReason
+from services.domain.wire.state.kept import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,9 @@ LAST_KINDS: Mapping[LastKind, action_pb2.LastKind] = {
 }
 REQUIREMENTS: Mapping[Requirement, action_pb2.Requirement] = {
     need: getattr(action_pb2.Requirement, f"REQUIREMENT_{need.name}") for need in Requirement
+}
+STATE_PLACES: Mapping[Place, dispatch_pb2.StatePlace] = {
+    place: getattr(dispatch_pb2.StatePlace, f"STATE_PLACE_{place.name}") for place in Place
 }
 LAYERS: Mapping[Layer, eligibility_pb2.ExclusionLayer] = {
     layer: getattr(eligibility_pb2.ExclusionLayer, f"EXCLUSION_LAYER_{layer.name}")

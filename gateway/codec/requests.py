@@ -21,11 +21,13 @@ from gateway.codec.enums import (
     CREDENTIAL_KINDS,
     LAST_KINDS,
     REQUIREMENTS,
+    STATE_PLACES,
     TURN_TYPES,
     WIRE_FAMILIES,
 )
 from services.domain.catalog import strip_client_tag
 from services.domain.wire.codecs import address_of
+from services.domain.wire.state.sealing import Sealed, seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         Presented,
         PresentedIdentity,
     )
+    from services.domain.wire.state.kept import Restored
 
 
 def action_context(action: Action) -> action_pb2.ActionContext:
@@ -170,6 +173,7 @@ def dispatch_request(
             ),
             first_attempt_number=1,
             affinity_key=plan.affinity_key,
+            restored_states=[restored_state(each) for each in action.restored],
             versions=binding_pb2.Versions(
                 service_version=service_version,
                 catalog_version=record.catalog_version,
@@ -180,6 +184,15 @@ def dispatch_request(
         relayed_headers=header_fields(action.caller.relayed_headers),
         kind=attempt_pb2.ATTEMPT_KIND_SERVE,
         is_more_read=True,
+    )
+
+
+def restored_state(restored: Restored) -> dispatch_pb2.RestoredState:
+    """Return state that a client lost, in the form in which clients carry it."""
+    return dispatch_pb2.RestoredState(
+        place=STATE_PLACES[restored.place],
+        key=restored.key,
+        sealed_state=seal(Sealed(restored.state, restored.words_digest)),
     )
 
 

@@ -11,6 +11,7 @@ from services.domain.vocab import CredentialKind, TurnType, WireFamily
 if TYPE_CHECKING:
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request
+    from services.domain.wire.state.kept import Restored
 
 ActionId = NewType("ActionId", str)
 InstallationId = NewType("InstallationId", str)
@@ -118,3 +119,5 @@ class Action:
     started_monotonic_s: float
     is_rewritten: bool = False
     """Whether the body is not the client's any more: a summary stands in it."""
+    restored: tuple[Restored, ...] = ()
+    """Opaque state that the client lost and its session kept."""

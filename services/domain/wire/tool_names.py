@@ -145,6 +145,10 @@ class RenamingEncoder:
         """Return the frames that end a started stream with an error."""
         return self._inner.fail(error)
 
+    def keepalive(self) -> bytes:
+        """Return the frame that fits where the stream stands."""
+        return self._inner.keepalive()
+
     def _told(self, event: Event) -> Event:
         if isinstance(event, BlockOpen) and event.name in self._names:
             return replace(event, name=self._names[event.name])
