@@ -1,0 +1,36 @@
+"""Counting tokens without an answer: all that a provider would read is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.gateway.conftest import Stack
+
+ASK = {"model": "claude-large", "messages": [{"role": "user", "content": "hello"}]}
+WORDS = "word " * 600
+TOOLS = [
+    {"name": f"tool_{at}", "description": "Does it. " * 20, "input_schema": {"type": "object"}}
+    for at in range(3)
+]
+
+
+@pytest.mark.spec("XLT-9")
+async def test_instructions_and_tools_are_counted_where_no_provider_counts(stack: Stack) -> None:
+    """B-101."""
+    stack.dispatch.counted = None
+
+    async def counted(**more: object) -> int:
+        url = "/v1/messages/count_tokens"
+        async with stack.session.post(url, json={**ASK, **more}) as answer:
+            told = await answer.json()
+        count = told["input_tokens"]
+        assert isinstance(count, int)
+        return count
+
+    plain = await counted()
+    with_system = await counted(system=WORDS)
+    with_blocks = await counted(system=[{"type": "text", "text": WORDS}])
+    with_both = await counted(system=WORDS, tools=TOOLS)
+    assert with_system >= plain + 500
+    assert with_blocks >= plain + 500
+    assert with_both >= with_system + 100
