@@ -12,23 +12,32 @@ _ANSWER_PATHS = {
     WireFamily.OPENAI_CHAT: "/chat/completions",
     WireFamily.OPENAI_RESPONSES: "/responses",
 }
+_COUNT_PATHS = {
+    WireFamily.ANTHROPIC: "/messages/count_tokens",
+    WireFamily.OPENAI_RESPONSES: "/responses/input_tokens",
+}
 
 
 def answer_url(
     base_url: str, family: WireFamily, *, upstream_id: str = "", is_stream: bool = False
 ) -> str:
     """Return where answers are asked for; one dialect names model and kind of answer there."""
-    root = root_url(base_url, family)
-    if family is not WireFamily.GEMINI:
-        return root + _ANSWER_PATHS[family]
+    if family is WireFamily.GEMINI:
+        action = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+        return _action_url(base_url, upstream_id, action)
+    return root_url(base_url, family) + _ANSWER_PATHS[family]
+
+
+def count_url(base_url: str, family: WireFamily, upstream_id: str = "") -> str:
+    """Return where a provider counts tokens, in a dialect that has such a call."""
+    if family is WireFamily.GEMINI:
+        return _action_url(base_url, upstream_id, "countTokens")
+    return root_url(base_url, family) + _COUNT_PATHS[family]
+
+
+def _action_url(base_url: str, upstream_id: str, action: str) -> str:
     name = quote(upstream_id.removeprefix("models/"), safe=":")
-    action = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
-    return f"{root}/models/{name}:{action}"
-
-
-def count_url(base_url: str) -> str:
-    """Return where a Messages provider counts tokens."""
-    return root_url(base_url, WireFamily.ANTHROPIC) + "/messages/count_tokens"
+    return f"{root_url(base_url, WireFamily.GEMINI)}/models/{name}:{action}"
 
 
 def models_url(base_url: str, family: WireFamily) -> str:

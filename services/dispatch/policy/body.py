@@ -12,8 +12,6 @@ from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import read_request
 from services.domain.wire.model import HouseRules, Target, WireError
-from services.domain.wire.reading import dump
-from services.domain.wire.scanner import scan
 from services.domain.wire.state.requests import opened
 
 if TYPE_CHECKING:
@@ -136,14 +134,3 @@ def target_of(
         quirks=row.quirks if row else Quirks(),
         rules=rules or HouseRules(),
     )
-
-
-_COUNTED = frozenset({"messages", "model", "system", "thinking", "tool_choice", "tools"})
-"""What a Messages provider accepts in a question for a count."""
-
-
-def count_body(body: bytes) -> bytes:
-    """Return a Messages body with only the members that count; each keeps its bytes."""
-    members = scan(body, {}).root.items
-    kept = [f"{dump(node.key).decode()}:{node.source}" for node in members if node.key in _COUNTED]
-    return ("{" + ",".join(kept) + "}").encode()

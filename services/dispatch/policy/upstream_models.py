@@ -57,11 +57,6 @@ def page_of(
     return page, page[-1].upstream_id if len(rest) > size else ""
 
 
-def tokens_of(body: bytes) -> int | None:
-    """Return the input tokens of a count; None when the answer holds none."""
-    return whole(_object(body).get("input_tokens"))
-
-
 def _object(body: bytes) -> dict[str, object]:
     try:
         return dict(mapping(load(body)))

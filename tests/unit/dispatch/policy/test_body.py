@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from services.dispatch.model.plan import BindingRef, Eligibility
-from services.dispatch.policy.body import ClientBody, count_body, names_model, target_of
+from services.dispatch.policy.body import ClientBody, names_model, target_of
 from services.dispatch.policy.mask import masked_body
 from services.dispatch.policy.permit import is_permitted
 from services.dispatch.policy.upstream_models import models_of, page_of
@@ -69,11 +69,6 @@ def test_the_name_at_the_granted_endpoint_wins() -> None:
     target = target_of(CATALOG, REF, WireFamily.ANTHROPIC, granted_upstream_id="alias")
     assert target.upstream_id == "alias"
     assert target_of(CATALOG, BindingRef("new", "p"), WireFamily.ANTHROPIC).upstream_id == "new"
-
-
-def test_a_count_asks_only_with_what_counts() -> None:
-    counted = count_body(b'{"model":"m","max_tokens":1,"stream":true,"messages":[ 1.50 ],"x":1}')
-    assert counted == b'{"model":"m","messages":[ 1.50 ]}'
 
 
 def test_keys_in_bodies_are_masked_and_nothing_else_changes() -> None:

@@ -1,0 +1,57 @@
+"""Counts of tokens, asked of providers of each dialect over real sockets."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.dispatch.model.plan import ActionRef, BindingRef, CountOrder, Eligibility
+from services.dispatch.server.auxiliary import count_tokens
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import Address
+from tests.fakes.upstream import Fault
+from tests.integration.dispatch.harness import MODEL, Stand, body, standing
+
+PATHS = {
+    WireFamily.ANTHROPIC: "/v1/messages/count_tokens",
+    WireFamily.OPENAI_RESPONSES: "/v1/responses/input_tokens",
+    WireFamily.GEMINI: "/v1beta/models/p1-model:countTokens",
+}
+
+
+def _order(stand: Stand, family: WireFamily) -> CountOrder:
+    (planned,) = stand.order(family=family).plan.bindings
+    return CountOrder(
+        action=ActionRef("action-1", "inst-1"),
+        family=family,
+        body=body(family, is_stream=False),
+        binding=planned,
+        eligibility=Eligibility("inst-1"),
+        address=Address(MODEL) if family is WireFamily.GEMINI else None,
+    )
+
+
+@pytest.mark.spec("XLT-9", "XLT-12", "XLT-15")
+@pytest.mark.parametrize("client", WireFamily)
+@pytest.mark.parametrize("upstream", PATHS)
+async def test_a_provider_that_counts_is_asked_in_its_dialect(
+    client: WireFamily, upstream: WireFamily
+) -> None:
+    async with standing(upstream) as stand:
+        counted = await count_tokens(stand.stage(), _order(stand, client))
+        assert counted.binding == BindingRef(MODEL, "p1", binding_index=0)
+        assert counted.tokens > 0
+        (asked,) = stand.providers["p1"][0].requests
+        assert asked.path == PATHS[upstream]
+        assert "stream" not in asked.json
+
+
+@pytest.mark.spec("XLT-9")
+@pytest.mark.parametrize("upstream", WireFamily)
+async def test_without_an_answer_tokens_are_estimated(upstream: WireFamily) -> None:
+    async with standing(upstream) as stand:
+        fake = stand.providers["p1"][0]
+        fake.script(Fault(status=500), times=None)
+        counted = await count_tokens(stand.stage(), _order(stand, WireFamily.GEMINI))
+        assert counted.binding is None
+        assert counted.tokens > 0
+        assert len(fake.requests) == (upstream in PATHS)
