@@ -1,0 +1,193 @@
+"""The vendors' SDKs against providers of every dialect, streamed and whole, through the product."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+import pytest
+import pytest_asyncio
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import StopReason
+from tests.e2e import deployments
+from tests.e2e.deployments import Deployment
+from tests.e2e.settings import ROUTER_KEY, Wishes
+from tests.e2e.talkers import TALKERS, Place, Refused, Talker
+from tests.fakes.upstream import FakeUpstream, Fault, ToolCall, Usage
+from tests.unit.domain.wire.recorded import FAMILIES
+from tests.unit.domain.wire.recorded.answers import STOPS, Call, Told
+from tests.unit.domain.wire.recorded.answers import Usage as Counts
+from tests.unit.domain.wire.recorded.requests import PNG
+from tests.unit.domain.wire.recorded.upstreams import read
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+A, O = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT  # noqa: E741 - the names of the matrix
+R, G = WireFamily.OPENAI_RESPONSES, WireFamily.GEMINI
+
+BASES = {A: "", O: "/v1", R: "/v1", G: ""}
+PATHS = {
+    A: "/v1/messages",
+    O: "/v1/chat/completions",
+    R: "/v1/responses",
+    G: "/v1beta/models/upstream-model:",
+}
+CITIES = ("Oslo", "Tromsø")
+CALLS = tuple(ToolCall("get_weather", {"city": city}) for city in CITIES)
+SPENT = Usage(input=100, cached=900, output=40, reasoning=12)
+LENGTH = {A: "max_tokens", O: "length", R: "max_output_tokens", G: "MAX_TOKENS"}
+
+by_client = pytest.mark.parametrize("client", FAMILIES, ids=lambda family: family.value)
+by_upstream = pytest.mark.parametrize("upstream", FAMILIES, ids=lambda family: family.value)
+by_streaming = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+
+
+def _tables(url: str) -> str:
+    return "".join(
+        f"""
+[providers.of-{family.value}]
+family = "{family.value}"
+base_url = "{url}{BASES[family]}"
+api_key = "key-of-{family.value}"
+"""
+        for family in FAMILIES
+    )
+
+
+def _models() -> str:
+    return "".join(
+        f"""
+[[models]]
+id = "by-{family.value}"
+tier = "mid"
+context_window = 200000
+max_output_tokens = 32000
+[[models.bindings]]
+provider = "of-{family.value}"
+upstream_id = "upstream-model"
+input_usd_per_mtok = 1.0
+output_usd_per_mtok = 2.0
+"""
+        for family in FAMILIES
+    )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def product(
+    provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Deployment]:
+    wishes = Wishes(tables=_tables(provider.base_url), models=_models())
+    async with deployments.embedded(tmp_path_factory.mktemp("home"), provider, wishes) as running:
+        yield running
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One of the thirty-two: who asks whom, and how."""
+
+    client: WireFamily
+    upstream: WireFamily
+    is_streamed: bool
+
+    def told(
+        self,
+        stop: StopReason = StopReason.END_TURN,
+        text: str = "",
+        thinking: str = "",
+        calls: tuple[Call, ...] = (),
+    ) -> Told:
+        """Return what the SDK must understand of an answer, less ids and the model's name."""
+        reasoning = 0 if self.upstream is A else 12
+        counts = Counts(1000, 900, 40, None if self.client is A else reasoning)
+        word = STOPS[self.client][stop]
+        return Told(text=text, thinking=thinking, calls=calls, stop=word, usage=counts)
+
+
+@pytest.fixture
+def cell(client: WireFamily, upstream: WireFamily, *, streamed: bool) -> Cell:
+    return Cell(client, upstream, streamed)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def talker(product: Deployment, provider: FakeUpstream, cell: Cell) -> AsyncIterator[Talker]:
+    provider.clear()
+    place = Place(product.url, ROUTER_KEY, f"by-{cell.upstream.value}", cell.is_streamed)
+    async with TALKERS[cell.client](place) as opened:
+        yield opened
+
+
+def bare(told: Told) -> Told:
+    return replace(told, call_ids=(), model="")
+
+
+@pytest.mark.spec("XLT-220", "XLT-224")
+@by_client
+@by_upstream
+@by_streaming
+async def test_a_conversation_with_tools(
+    provider: FakeUpstream, talker: Talker, cell: Cell
+) -> None:
+    """Text, an image, thoughts, two calls at once, their results, stops and usage."""
+    provider.script(Fault(text="Grüß Gott 😀", usage=SPENT))
+    first = await talker.ask("Hello", PNG)
+    assert bare(first) == cell.told(text="Grüß Gott 😀")
+
+    provider.script(Fault(thinking="They ask.", calls=CALLS, usage=SPENT))
+    calling = await talker.ask("How is the weather?")
+    calls = tuple(("get_weather", {"city": city}) for city in CITIES)
+    assert bare(calling) == cell.told(StopReason.TOOL_USE, thinking="They ask.", calls=calls)
+
+    provider.script(Fault(text="It is ", stop=LENGTH[cell.upstream], usage=SPENT))
+    cut = await talker.answer("Sun")
+    assert bare(cut) == cell.told(StopReason.MAX_TOKENS, text="It is ")
+
+    assert [request.key for request in provider.requests] == [f"key-of-{cell.upstream.value}"] * 3
+    assert all(PATHS[cell.upstream] in request.path for request in provider.requests)
+    if cell.client is not cell.upstream:
+        asked = read(cell.upstream, provider.requests[-1].body)
+        kinds = [(entry.role, entry.kind) for entry in asked.entries if entry.kind != "thinking"]
+        assert kinds == [
+            ("user", "text"),
+            ("user", "image"),
+            ("assistant", "text"),
+            ("user", "text"),
+            ("assistant", "call"),
+            ("assistant", "call"),
+            ("user", "result"),
+            ("user", "result"),
+        ]
+        assert [entry.words for entry in asked.entries if entry.kind == "result"] == ["Sun"] * 2
+        assert asked.entries[1].words == PNG
+        assert [name for name, _, _ in asked.tools] == ["get_weather"]
+
+
+@pytest.mark.spec("XLT-205", "XLT-224")
+@by_client
+@by_upstream
+@by_streaming
+async def test_an_error_before_the_answer_keeps_status_and_words(
+    provider: FakeUpstream, talker: Talker
+) -> None:
+    provider.script(Fault(status=400, message="That knob is not known."), times=None)
+    with pytest.raises(Refused) as refused:
+        await talker.ask("Hello")
+    assert refused.value.status == 400
+    assert "That knob is not known." in refused.value.message
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.spec("XLT-36", "XLT-224")
+@by_client
+@by_upstream
+@pytest.mark.parametrize("streamed", [True], ids=["streamed"])
+async def test_an_error_inside_the_answer_is_one_of_the_sdk(
+    provider: FakeUpstream, talker: Talker, cell: Cell
+) -> None:
+    fault = Fault(error_after={A: 5, O: 3, R: 6, G: 2}[cell.upstream], message="It broke.")
+    provider.script(fault, times=None)
+    with pytest.raises(Refused) as refused:
+        await talker.ask("Hello")
+    assert refused.value.status is None
+    assert "It broke." in refused.value.message
+    assert len(provider.requests) == 1
