@@ -135,7 +135,7 @@ async def test_a_conversation_with_tools(
 
     provider.script(Fault(thinking="They ask.", calls=CALLS, usage=SPENT))
     calling = await talker.ask("How is the weather?")
-    calls = tuple(("get_weather", {"city": city}) for city in CITIES)
+    calls: tuple[Call, ...] = tuple(("get_weather", {"city": city}) for city in CITIES)
     assert bare(calling) == cell.told(StopReason.TOOL_USE, thinking="They ask.", calls=calls)
 
     provider.script(Fault(text="It is ", stop=LENGTH[cell.upstream], usage=SPENT))
