@@ -61,7 +61,6 @@ _MODEL_KEYS = frozenset(
         "many_tools",
         "validated_calls",
         "signed_tool_history",
-        "signed_tool_history",
         "family",
         "version",
         "fallbacks",
@@ -232,7 +231,6 @@ def _facts(entry: Mapping[str, object], where: str) -> ModelFacts:
         extended_context=optional_flag_of(entry, "extended_context", where),
         many_tools=flag_of(entry, "many_tools", where, default=False),
         validated_calls=flag_of(entry, "validated_calls", where, default=False),
-        signed_tool_history=flag_of(entry, "signed_tool_history", where, default=False),
         signed_tool_history=flag_of(entry, "signed_tool_history", where, default=False),
     )
 

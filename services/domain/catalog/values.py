@@ -105,8 +105,6 @@ class ModelFacts:
     """Whether it takes the Gemini tool mode that checks calls against their schemas."""
     signed_tool_history: bool = False
     """Whether it refuses calls in the history that lack its vendor's signature."""
-    signed_tool_history: bool = False
-    """Whether it refuses calls in the history that lack its vendor's signature."""
 
 
 @dataclass(frozen=True, slots=True)
