@@ -27,8 +27,10 @@ from grpc_reflection.v1alpha import reflection
 from pointsman.common.v1 import info_pb2, info_pb2_grpc
 
 from services.domain.errors import Reason, RouterError
-from services.runtime import channel, interceptors
+from services.runtime import channel
+from services.runtime.admission import Admission, is_local
 from services.runtime.inprocess import InProcessServer
+from services.runtime.interceptors import ServerEdge
 from services.runtime.log import get_logger
 from services.runtime.ops import OpsListener
 
@@ -85,9 +87,7 @@ class ServerOptions:
     def is_local(self) -> bool:
         """Whether only callers on this machine can reach the server."""
         kind = "ipv6" if self.listen.startswith("[") else "ipv4"
-        return self.listen.startswith(("unix:", "localhost:")) or interceptors.is_local(
-            f"{kind}:{self.listen}"
-        )
+        return self.listen.startswith(("unix:", "localhost:")) or is_local(f"{kind}:{self.listen}")
 
 
 class Info(info_pb2_grpc.InfoServiceServicer):
@@ -134,9 +134,9 @@ def proto_digest() -> str:
     return digest.hexdigest()
 
 
-def admission_of(bundles: Sequence[Bundle], server: ServerOptions) -> interceptors.Admission:
+def admission_of(bundles: Sequence[Bundle], server: ServerOptions) -> Admission:
     """Return the admission rules of a server that hosts ``bundles``."""
-    return interceptors.Admission(
+    return Admission(
         service=bundles[0].short_name if len(bundles) == 1 else "embedded",
         allowed_callers={k: v for bundle in bundles for k, v in bundle.allowed_callers.items()},
         secret_methods=frozenset().union(*(bundle.secret_methods for bundle in bundles)),
@@ -152,7 +152,7 @@ IN_PROCESS = ServerOptions(listen="", ops_listen="")
 def in_process(bundle: Bundle, server_options: ServerOptions = IN_PROCESS) -> InProcessServer:
     """Return an in-process server for one bundle, with the same rules as on a socket."""
     rules = admission_of((bundle,), server_options)
-    server = InProcessServer([interceptors.ServerEdge(rules)], bundle.max_message_bytes)
+    server = InProcessServer([ServerEdge(rules)], bundle.max_message_bytes)
     bundle.attach(server)
     info_pb2_grpc.add_InfoServiceServicer_to_server(Info((bundle,)), server)  # type: ignore[arg-type]  # registers by duck type
     return server
@@ -167,7 +167,7 @@ class Server:
         self._admission = admission_of(bundles, server_options)
         largest = max(bundle.max_message_bytes for bundle in bundles)
         self._server = grpc.aio.server(
-            interceptors=[interceptors.ServerEdge(self._admission)],
+            interceptors=[ServerEdge(self._admission)],
             options=[*channel.options(largest), ("grpc.so_reuseport", 0)],
         )
         self._health = health.aio.HealthServicer()

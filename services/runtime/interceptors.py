@@ -11,18 +11,20 @@ import asyncio
 import contextlib
 import logging
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from services.domain.errors import FieldViolation, InvalidRequestError, Reason, RouterError
+from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 from services.runtime import metrics, status
+from services.runtime.admission import Admission, draining, is_watch
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from prometheus_client import Counter
 
     # The aio types of grpc are incomplete for interceptors: messages and contexts are Any here.
     Handler = Any
@@ -32,94 +34,6 @@ _LAST_WRITE_S = 1.0
 """Time for a write that runs when its watch is told to end."""
 _INFRASTRUCTURE = "/grpc."
 """Health, reflection and channelz: watched by machines, exempt from all of this."""
-
-
-@dataclass(slots=True)
-class Admission:
-    """Who may call what, and how much at once. Mutable: ``is_draining`` and the count change."""
-
-    service: str
-    """Short name of the serving part, for log lines."""
-    allowed_callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Method path to the callers that may use it; a method that is not listed is open to all."""
-    secret_methods: frozenset[str] = frozenset()
-    """Method paths whose messages carry key material."""
-    is_plaintext_secret_allowed: bool = False
-    is_transport_secure: bool = False
-    max_concurrent: int = 0
-    """Most calls at once; 0: no limit."""
-    is_draining: bool = False
-    in_flight: int = 0
-    """Calls that run, the one being checked included; watches do not count."""
-    watches: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Tasks of the watches that run: they have no deadline and never end by themselves."""
-
-    def drain(self) -> None:
-        """Refuse new calls and end every watch with DRAINING; other calls go on."""
-        self.is_draining = True
-        for task in self.watches:
-            task.cancel()
-
-    def check(self, method: str, context: Context) -> None:
-        """Raise the refusal of a call, if there is one.
-
-        Raises:
-            RouterError: DEADLINE_REQUIRED, CALLER_NOT_ALLOWED, PLAINTEXT_SECRET_REFUSED, DRAINING
-                or SERVER_BUSY.
-        """
-        if self.is_draining:
-            raise _draining()
-        if self.max_concurrent and self.in_flight > self.max_concurrent:
-            raise RouterError(
-                Reason.SERVER_BUSY, "this server runs as many calls as it may", retry_after_s=1.0
-            )
-        name = method.rsplit("/", 1)[-1]
-        if not is_watch(name) and context.time_remaining() is None:
-            violation = FieldViolation("deadline", "set a deadline on the call")
-            raise InvalidRequestError((violation,), reason=Reason.DEADLINE_REQUIRED)
-        self._check_caller(method, name, context)
-
-    def _check_caller(self, method: str, name: str, context: Context) -> None:
-        callers = self.allowed_callers.get(method)
-        if callers is not None:
-            caller = caller_of(context)
-            if caller not in callers:
-                raise RouterError(
-                    Reason.CALLER_NOT_ALLOWED,
-                    f"{caller or 'an unnamed caller'} may not call {name}",
-                    metadata={"method": name, "caller": caller},
-                )
-        if method in self.secret_methods and not (
-            self.is_transport_secure or self.is_plaintext_secret_allowed or is_local(context.peer())
-        ):
-            raise RouterError(
-                Reason.PLAINTEXT_SECRET_REFUSED,
-                f"{name} carries a secret: use TLS, loopback or a Unix socket, or set"
-                " allow_plaintext_secrets",
-                metadata={"method": name},
-            )
-
-
-def is_watch(name: str) -> bool:
-    """Return whether a method streams changes until its caller leaves."""
-    return name.startswith("Watch")
-
-
-def _draining() -> RouterError:
-    return RouterError(Reason.DRAINING, "this server is draining", retry_after_s=1.0)
-
-
-def caller_of(context: Context) -> str:
-    """Return the service name that a caller gave; empty: none."""
-    for key, value in context.invocation_metadata() or ():
-        if key == call_context.CALLER_KEY and isinstance(value, str):
-            return value
-    return ""
-
-
-def is_local(peer: str) -> bool:
-    """Return whether a peer address never left this machine."""
-    return peer.startswith(("inproc:", "unix:", "ipv4:127.", "ipv6:[::1]", "ipv6:%5B::1%5D"))
 
 
 class ServerEdge(grpc.aio.ServerInterceptor):
@@ -171,6 +85,15 @@ class _MethodEdge:
         self.is_debugging = self.log.is_enabled_for(logging.DEBUG)
         self.running = metrics.RPC_IN_FLIGHT.labels(self.name)
         self.seconds = metrics.RPC_SECONDS.labels(self.name)
+        self.is_watch = is_watch(self.name)
+        self._handled: dict[str, Counter] = {}
+
+    def handled(self, code: str) -> Counter:
+        """Return the counter of calls that ended with a status."""
+        counter = self._handled.get(code)
+        if counter is None:
+            counter = self._handled[code] = metrics.RPC_HANDLED.labels(self.name, code)
+        return counter
 
     def around_unary(
         self, behaviour: Callable[[Any, Context], Awaitable[Any]]
@@ -185,7 +108,7 @@ class _MethodEdge:
     ) -> Callable[[Any, Context], Awaitable[None]]:
         # A coroutine that writes, not a generator that yields: it ends where it runs, so a caller
         # who leaves closes the servicer's generator at once and in its own context.
-        write = _write_to_its_end if is_watch(self.name) else _write
+        write = _write_to_its_end if self.is_watch else _write
 
         async def send(request: Any, context: Context) -> None:
             async with contextlib.aclosing(behaviour(request, context)) as messages:
@@ -206,7 +129,7 @@ class _MethodEdge:
             except asyncio.CancelledError:
                 if not call.is_told_to_end():
                     raise
-                await call.abort(_draining())
+                await call.abort(draining())
             except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
                 await call.abort(call.defect(error))
 
@@ -253,7 +176,7 @@ class _Call:
         edge = self._edge
         self._count(-1)
         edge.running.dec()
-        metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
+        edge.handled(self._code).inc()
         edge.seconds.observe(elapsed_s)
         self._line(elapsed_s)
         call_context.deadline.reset(self._deadline_token)
@@ -261,7 +184,7 @@ class _Call:
 
     def _count(self, change: int) -> None:
         admission = self._edge.admission
-        if not is_watch(self._edge.name):
+        if not self._edge.is_watch:
             admission.in_flight += change
         elif change > 0:
             admission.watches.add(self._task)
@@ -276,7 +199,7 @@ class _Call:
 
     def is_told_to_end(self) -> bool:
         """Return whether a cancellation is the server's own: a watch ends when it drains."""
-        if not self._edge.admission.is_draining or not is_watch(self._edge.name):
+        if not self._edge.admission.is_draining or not self._edge.is_watch:
             return False
         self._task.uncancel()
         return True

@@ -45,15 +45,30 @@ class Call(abc.ABC):
         self._metadata = metadata
         deadline_s = None if timeout is None else time.monotonic() + timeout
         self._context = InProcessContext(deadline_s, metadata, self._send)
+        self._is_late = False
         # A context of its own, as behind a socket: nothing that the caller bound leaks in.
         self.task = asyncio.create_task(self._run(), context=contextvars.Context())
 
     async def _run(self) -> Any:
+        timer = None
+        if self._timeout_s is not None:
+            timer = asyncio.get_running_loop().call_later(self._timeout_s, self._expire)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await self._answered()
+            return await self._answered()
         except Exception as error:  # noqa: BLE001 - a stub raises one type, whatever the fault
             raise self._fault(error) from None
+        except asyncio.CancelledError:
+            if self._is_late and not self.task.uncancel():
+                raise _deadline_exceeded() from None
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            # The two know each other: cut apart, both go with their messages when they are let go.
+            self._context.end()
+
+    def _expire(self) -> None:
+        self._is_late = self.task.cancel()
 
     @abc.abstractmethod
     async def _answered(self) -> Any:
@@ -107,8 +122,9 @@ class Call(abc.ABC):
         """Return what a stub raises for what ended the handler."""
         if isinstance(error, grpc.aio.AioRpcError):
             return error
-        if isinstance(error, TimeoutError) and self._context.is_expired():
-            return rpc_error(grpc.StatusCode.DEADLINE_EXCEEDED, "deadline exceeded")
+        if self._is_late:
+            self.task.uncancel()
+            return _deadline_exceeded()
         if isinstance(error, Aborted):
             return rpc_error(error.code, error.details, error.trailing)
         return rpc_error(grpc.StatusCode.UNKNOWN, f"unexpected {type(error).__name__}")
@@ -191,3 +207,7 @@ class StreamCall(Call):
             await self._has_space.wait()
         self._buffer.append(message)
         self._has_news.set()
+
+
+def _deadline_exceeded() -> grpc.aio.AioRpcError:
+    return rpc_error(grpc.StatusCode.DEADLINE_EXCEEDED, "deadline exceeded")

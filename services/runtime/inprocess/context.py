@@ -37,9 +37,9 @@ class InProcessContext(grpc.aio.ServicerContext[Any, Any]):
         self._send = send
         self.trailing: Pairs = ()
 
-    def is_expired(self) -> bool:
-        """Return whether the deadline has passed."""
-        return self._deadline_s is not None and time.monotonic() >= self._deadline_s
+    def end(self) -> None:
+        """Send nothing any more: the call is over."""
+        self._send = _send_nothing
 
     def time_remaining(self) -> Any:
         """Return the seconds left; None without a deadline."""
@@ -101,6 +101,10 @@ class InProcessContext(grpc.aio.ServicerContext[Any, Any]):
     def auth_context(self) -> dict[str, Any]:
         """Return an empty context: there is no TLS."""
         return {}
+
+
+async def _send_nothing(_: Any) -> None:
+    """Drop a message that comes after its call."""
 
 
 def rpc_error(code: grpc.StatusCode, details: str, trailing: Pairs = ()) -> grpc.aio.AioRpcError:

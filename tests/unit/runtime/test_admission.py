@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from services.domain.errors import Reason, RouterError
-from services.runtime import interceptors
+from services.runtime.admission import Admission, is_local
 from services.runtime.inprocess.context import InProcessContext
-from services.runtime.interceptors import Admission
 
 METHOD = "/pointsman.credentials.v1.CredentialsService/AcquireSecret"
 RULES = Admission("credentials", secret_methods=frozenset({METHOD}))
@@ -48,7 +47,7 @@ def test_secrets_from_another_machine_need_tls_or_permission(peer: str) -> None:
     "peer", ["inproc:", "unix:", "unix:/run/x", "ipv4:127.0.0.1:5", "ipv6:%5B::1%5D:5"]
 )
 def test_secrets_of_this_machine_pass(peer: str) -> None:
-    assert interceptors.is_local(peer)
+    assert is_local(peer)
     assert refusal(RULES, peer) is None
 
 
