@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gateway import metrics
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
@@ -13,6 +14,7 @@ from gateway.plan import requested_model
 from gateway.records import Records
 from gateway.rescues import DEFAULT_RULES, with_rescues
 from gateway.sessions.usage import is_model_switched
+from services.domain.wire.requirements import unmet
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Memory
@@ -47,6 +49,7 @@ class Decider:
         rescues: RescueRules = DEFAULT_RULES,
     ) -> None:
         self._credentials = credentials
+        self._policy = policy
         self._records = Records(policy, catalog)
         self._catalog = catalog
         self._clock = clock
@@ -76,8 +79,19 @@ class Decider:
             RouterError: the model is not known, nothing may serve, or nobody can say what should.
         """
         decision = await self._decided(ground, memory)
+        self._report_unmet(ground.action, decision)
         moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
         return with_rescues(decision, ground, memory.session, moment, self._rescues)
+
+    def _report_unmet(self, action: Action, decision: Decision) -> None:
+        """Count the needs that the chosen target meets by halves, so that they can be enforced."""
+        needs, chosen = action.features.requirements, decision.plan.bindings[0]
+        family = self._policy.families.get(chosen.provider)
+        model = self._catalog.models.get(chosen.model_id)
+        if not needs or family is None or model is None:
+            return
+        for need in unmet(needs, action.request.family, family, model.facts):
+            metrics.REQUIREMENTS_UNMET.labels(need.value).inc()
 
     async def _decided(self, ground: Ground, memory: Memory) -> Decision:
         forced = ground.action.caller.forced_model

@@ -21,7 +21,8 @@ from gateway.model import (
     ProviderExclusion,
     ProviderState,
 )
-from services.domain.wire.features import Requirement, untranslatable
+from services.domain.wire.features import Requirement
+from services.domain.wire.requirements import WAIVED, RequirementMode, is_carried, unmet
 from services.domain.wire.state.requests import SIGNING_FAMILY
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class Policy:
     closed_to_presented: frozenset[str] = frozenset()
     """Providers that never serve a request which brings a credential, whatever it fits."""
     override_reason: str = ""
+    requirements: RequirementMode = RequirementMode.SHADOW
+    """How strictly the needs of requests count."""
+    is_name_binding: bool = False
+    """Whether the model that a request names is the only one that may serve it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,7 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
     is_exclusive = snapshot is not None and snapshot.is_gateway_exclusive
     if is_exclusive:
         excluded_providers = []
-    layers = _Layers(question, policy, enabled, is_exclusive=is_exclusive)
-    for model in catalog.models.values():
-        layers.judge(model)
+    layers = _judged(question, policy, catalog, enabled, is_exclusive=is_exclusive)
     record = EligibilityRecord(
         record_id="",
         create_unix_s=0.0,
@@ -105,43 +108,30 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
     return replace(record, record_id=_digest(record), create_unix_s=question.now_unix_s)
 
 
-def permits(record: EligibilityRecord, model_id: str, provider: str) -> bool:
-    """Return whether ``record`` lets ``provider`` serve ``model_id``."""
-    return removal_of(record, model_id, provider) is None
-
-
-def removal_of(record: EligibilityRecord, model_id: str, provider: str) -> Layer | None:
-    """Return the first layer that keeps ``provider`` from serving ``model_id``; None: it may."""
-    layer = model_removal_of(record, model_id)
-    if layer is not None:
-        return layer
-    for excluded in record.excluded_providers:
-        if excluded.provider == provider:
-            return excluded.layer
-    if all(state.provider != provider for state in record.enabled_providers):
-        return Layer.NO_CREDENTIAL
-    if record.is_gateway_exclusive and not any(
-        entry.provider == provider and model_id in entry.upstream_id_by_model
-        for entry in record.gateway_aliases
-    ):
-        return Layer.GATEWAY_MODE
-    for binding in record.excluded_bindings:
-        if binding.model_id == model_id and binding.provider == provider:
-            return binding.layer
-    return None
-
-
-def model_removal_of(record: EligibilityRecord, model_id: str) -> Layer | None:
-    """Return the first layer that removed a model as a whole; None: none did."""
-    for exclusions in (
-        record.excluded_models,
-        record.safety_excluded_models,
-        record.requirement_excluded_models,
-    ):
-        for exclusion in exclusions:
-            if exclusion.model_id == model_id:
-                return exclusion.layer
-    return None
+def _judged(
+    question: Question,
+    policy: Policy,
+    catalog: Catalog,
+    enabled: Sequence[ProviderState],
+    *,
+    is_exclusive: bool,
+) -> _Layers:
+    """Return what is removed; needs that can be let go are, where nothing else may serve."""
+    named = catalog.resolve(question.forced_model or question.features.requested_model)
+    is_bound = bool(question.forced_model) or policy.is_name_binding
+    models = list(catalog.models.values())
+    scope = [named] if is_bound and named is not None else models
+    layers = _Layers(question, policy, enabled, is_exclusive=is_exclusive)
+    for model in models:
+        layers.judge(model)
+    if policy.requirements is not RequirementMode.ENFORCE or layers.leaves_any_of(scope):
+        return layers
+    waiving = _Layers(question, policy, enabled, is_exclusive=is_exclusive, waived=WAIVED)
+    for model in models:
+        waiving.judge(model)
+    if not waiving.leaves_any_of(scope):
+        waiving.tell_unavailable(models)
+    return waiving
 
 
 def _enabled(question: Question, policy: Policy) -> tuple[ProviderState, ...]:
@@ -174,9 +164,11 @@ class _Layers:
         enabled: Sequence[ProviderState],
         *,
         is_exclusive: bool,
+        waived: frozenset[Requirement] = frozenset(),
     ) -> None:
         self._question = question
         self._policy = policy
+        self._waived = waived
         self._enabled = {state.provider for state in enabled}
         self._providers = self._enabled - (set() if is_exclusive else policy.excluded_providers)
         self._aliased: set[tuple[str, str]] | None = None
@@ -205,7 +197,7 @@ class _Layers:
             return
         if all(not self._fits(binding) for binding in model.bindings):
             self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
-        elif not _carries(model, self._question.features) or not any(
+        elif not self._takes_media(model) or not any(
             self._is_expressible(model, binding) for binding in provided
         ):
             self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
@@ -237,15 +229,44 @@ class _Layers:
             return False
         return self._aliased is None or (provider, model_id) in self._aliased
 
+    def leaves_any_of(self, models: Sequence[Model]) -> bool:
+        """Return whether any of ``models`` may serve, as far as was judged."""
+        gone = {each.model_id for each in (*self.excluded, *self.safety, *self.requirement)}
+        return any(model.id not in gone for model in models)
+
+    def tell_unavailable(self, models: Sequence[Model]) -> None:
+        """Name the models without a provider here that would carry the request elsewhere."""
+        if not self.requirement:
+            return
+        able = {m.id for m in models if _carries(m, self._question.features) and self._is_able(m)}
+        self.excluded = [
+            replace(each, layer=Layer.REQUIREMENT_UNAVAILABLE)
+            if each.layer is Layer.NO_CREDENTIAL and each.model_id in able
+            else each
+            for each in self.excluded
+        ]
+
+    def _takes_media(self, model: Model) -> bool:
+        is_off = self._policy.requirements is RequirementMode.OFF
+        return is_off or _carries(model, self._question.features)
+
+    def _is_able(self, model: Model) -> bool:
+        return any(self._is_expressible(model, binding) for binding in model.bindings)
+
     def _is_expressible(self, model: Model, binding: Binding) -> bool:
         needs, source = self._question.features.requirements, self._question.family
         target = self._policy.families.get(binding.provider)
-        if not needs or source is None or target is None:
+        mode = self._policy.requirements
+        if not needs or source is None or target is None or mode is RequirementMode.OFF:
             return True
         is_unsigned = Requirement.SIGNED_TOOL_HISTORY in needs and target is SIGNING_FAMILY
         if is_unsigned and model.facts.signed_tool_history:
             return False
-        return not untranslatable(needs, source, target)
+        if not is_carried(needs, source, target):
+            return False
+        if mode is RequirementMode.SHADOW:
+            return True
+        return self._waived.issuperset(unmet(needs, source, target, model.facts))
 
     def _fits(self, binding: Binding) -> bool:
         window = binding.context_window_tokens

@@ -46,6 +46,12 @@ LEDGER_OLDEST_SECONDS = Gauge(
     "pointsman_ledger_oldest_pending_seconds", "Age of the oldest settled row not stored yet"
 )
 
+REQUIREMENTS_UNMET = Counter(
+    "pointsman_requirements_unmet_total",
+    "Needs of requests that the chosen target meets by halves",
+    ["requirement"],
+)
+
 OTHER = "other"
 """Label of everything that is not in the closed set."""
 

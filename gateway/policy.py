@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from gateway.eligibility import Policy
+from gateway.model.decision import Strategy
 from services.runtime.config import SettingError
 from services.runtime.providers import providers_of
 from services.runtime.schema import hint
@@ -46,6 +47,8 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
         closed_to_presented=frozenset(
             name for name, provider in common.providers.items() if not provider.takes_presented
         ),
+        requirements=routing.requirements,
+        is_name_binding=routing.strategy is Strategy.REQUESTED,
         override_reason=routing.override_reason
         if routing.excluded_models or routing.excluded_providers
         else "",

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, model_validator
 from gateway.deciding.kinds import Rules
 from gateway.model.decision import Strategy, SummaryMode
 from gateway.rescues import RescueRules
+from services.domain.wire.requirements import RequirementMode
 from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, Section
 
 KEY_PREFIX = "rk_"
@@ -87,6 +88,9 @@ class RoutingSettings(Section):
     """Catalog ids that never serve."""
     excluded_providers: tuple[str, ...] = ()
     """Providers that never serve, whoever brings a credential for them."""
+    requirements: RequirementMode = RequirementMode.SHADOW
+    """What counts of the needs of a request: `shadow`, media, files and native blocks, and the rest
+    is reported; `enforce`, all; `off`, nothing."""
     override_reason: str = Field(default="", max_length=200)
     """Why the operator excludes; recorded with every action that it touches."""
 

@@ -19,9 +19,9 @@ from gateway.codec.enums import (
     OWNERS,
     SOURCE_OF,
 )
-from gateway.eligibility import removal_of
 from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
+from gateway.removals import removal_of
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import CredentialKind, FailureClass, ModelTier
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.deciding.planning import binding_at
-from gateway.eligibility import permits
+from gateway.removals import permits
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.eligibility import permits
+from gateway.removals import permits
 from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models

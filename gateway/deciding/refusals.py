@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.eligibility import model_removal_of
 from gateway.model import Layer
 from gateway.plan import cannot_take
+from gateway.removals import model_removal_of
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
 
@@ -47,6 +47,14 @@ def refusal_of(
             Reason.CONTEXT_WINDOW_EXCEEDED,
             "the conversation fits into no model that may serve: shorten it",
             metadata={"layer": Layer.CONTEXT_WINDOW.value},
+        )
+    if Layer.REQUIREMENT_UNAVAILABLE in layers:
+        return RouterError(
+            Reason.TRANSLATION_PROVIDER_UNAVAILABLE,
+            "no provider that could carry this request has a credential now: add one, or ask for"
+            " less",
+            metadata={"layer": Layer.REQUIREMENT_UNAVAILABLE.value},
+            retry_after_s=1.0,
         )
     if Layer.REQUIREMENT_INCOMPATIBLE in layers:
         facts = {"layer": Layer.REQUIREMENT_INCOMPATIBLE.value}

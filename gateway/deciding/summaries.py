@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.deciding.planning import binding_at
-from gateway.eligibility import permits
 from gateway.features import input_tokens_of
 from gateway.model.decision import SummaryOffer
+from gateway.removals import permits
 from services.domain.vocab import ModelTier
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Role

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gateway.eligibility import Question, permits
+from gateway.eligibility import Question
+from gateway.removals import permits
 from services.domain.vocab import WireFamily
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Request

@@ -32,6 +32,7 @@ class Layer(enum.StrEnum):
     NO_CREDENTIAL = "no_credential"
     CONTEXT_WINDOW = "context_window"
     REQUIREMENT_INCOMPATIBLE = "requirement_incompatible"
+    REQUIREMENT_UNAVAILABLE = "requirement_unavailable"
     ENDPOINT_REFUSED = "endpoint_refused"
 
 

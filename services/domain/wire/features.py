@@ -39,7 +39,9 @@ _SERVER_KINDS = (
     "container_upload",
     "executableCode",
     "codeExecutionResult",
+    "mcp_list_tools",
 )
+_SERVER_ENDINGS = ("_tool_result", "_call", "_call_output")
 
 
 class LastKind(enum.StrEnum):
@@ -130,7 +132,7 @@ class _Tally:
             case ToolUse():
                 self.tool_calls += 1
             case Opaque(kind=kind) if not is_nested:
-                is_server = kind in _SERVER_KINDS or kind.endswith("_tool_result")
+                is_server = kind in _SERVER_KINDS or kind.endswith(_SERVER_ENDINGS)
                 self.needs.add(Requirement.SERVER_TOOLS if is_server else Requirement.NATIVE_ONLY)
             case _:
                 return
@@ -235,14 +237,16 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
 
 def _needs(request: Request) -> set[Requirement]:
     is_stored = bool(stored_field(request))
+    server_tools = {tool.name for tool in request.tools if tool.kind == "server"}
+    chosen = {request.tool_choice.name, *request.tool_choice.names}
     needs = {
-        Requirement.SERVER_TOOLS: any(tool.kind == "server" for tool in request.tools),
+        Requirement.SERVER_TOOLS: bool(server_tools),
         Requirement.STRUCTURED_OUTPUT: request.output.kind == "json_schema",
         Requirement.LOGPROBS: bool(request.sampling.logprobs),
         Requirement.MULTI_CANDIDATE: (request.limits.n or 1) > 1,
         Requirement.MANY_TOOLS: len(request.tools) > MANY_TOOLS,
         Requirement.VENDOR_FILE: is_stored,
-        Requirement.NATIVE_ONLY: is_stored,
+        Requirement.NATIVE_ONLY: is_stored or not server_tools.isdisjoint(chosen),
         Requirement.SIGNED_TOOL_HISTORY: has_unsigned_calls(opened(request), SIGNING_FAMILY),
     }
     return {need for need, is_given in needs.items() if is_given}

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.eligibility import freeze, model_removal_of, permits, removal_of
+from gateway.eligibility import freeze
 from gateway.model import GatewayAliases, Layer, PresentedIdentity, ProviderState, Snapshot
+from gateway.removals import model_removal_of, permits, removal_of
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.features import Requirement
 from tests.unit.gateway.facts import catalog, features, policy, question, row

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.deciding.pinned import Moment
-from gateway.eligibility import freeze, permits
+from gateway.eligibility import freeze
 from gateway.ground import Ground
 from gateway.model import (
     BindingRef,
@@ -22,6 +22,7 @@ from gateway.model import (
 )
 from gateway.model.action import Presented
 from gateway.model.decision import Candidate, Decision, Score
+from gateway.removals import permits
 from gateway.rescues import RescueRules, off_vendor, with_rescues
 from gateway.sessions.model import Choice, Session, Strike, Strikes
 from services.domain.catalog import build_catalog

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from gateway.eligibility import freeze, model_removal_of, permits
+from gateway.eligibility import freeze
 from gateway.model import Layer
 from gateway.plan import planned_bindings
+from gateway.removals import model_removal_of, permits
 from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import WireFamily

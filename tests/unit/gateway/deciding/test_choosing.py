@@ -15,6 +15,7 @@ from gateway.settings import RoutingSettings
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import TurnType, WireFamily
 from services.domain.wire.features import Requirement
+from services.domain.wire.requirements import RequirementMode
 from tests.fakes.deciding import binding_of
 from tests.unit.gateway.deciding.made import CATALOG, action, moment, record
 from tests.unit.gateway.facts import catalog, features, policy, question, row
@@ -148,3 +149,19 @@ def test_the_scorers_refusal_is_told_with_its_cause() -> None:
     assert told.metadata["field"] == "conversation"
     other = RouterError(Reason.INVALID_ROUTING_KNOBS, "knobs")
     assert refusal_of(other, large, CATALOG) is other
+
+
+@pytest.mark.spec("XLT-219")
+def test_what_only_an_absent_provider_could_carry_may_be_asked_again() -> None:
+    said = RouterError(Reason.NO_ELIGIBLE_PROVIDER, "nothing")
+    needs = features(requirements=(Requirement.CITATIONS,))
+    asked = question("p1", features=needs, family=WireFamily.ANTHROPIC)
+    families = {"p1": WireFamily.OPENAI_CHAT, "p9": WireFamily.ANTHROPIC}
+    strict = policy(families=families, requirements=RequirementMode.ENFORCE)
+    models = catalog(row("m", "p1", tier="low"), row("n", "p9", tier="low"))
+    told = refusal_of(said, freeze(asked, strict, models), models)
+    assert told.reason is Reason.TRANSLATION_PROVIDER_UNAVAILABLE
+    assert told.retry_after_s == 1.0
+    alone = catalog(row("m", "p1", tier="low"))
+    told = refusal_of(said, freeze(asked, strict, alone), alone)
+    assert told.reason is Reason.TRANSLATION_INTRINSICALLY_INCOMPATIBLE

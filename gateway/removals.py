@@ -1,0 +1,49 @@
+"""Which layer of an eligibility record removed a model or a binding. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.model import Layer
+
+if TYPE_CHECKING:
+    from gateway.model import EligibilityRecord
+
+
+def permits(record: EligibilityRecord, model_id: str, provider: str) -> bool:
+    """Return whether ``record`` lets ``provider`` serve ``model_id``."""
+    return removal_of(record, model_id, provider) is None
+
+
+def removal_of(record: EligibilityRecord, model_id: str, provider: str) -> Layer | None:
+    """Return the first layer that keeps ``provider`` from serving ``model_id``; None: it may."""
+    layer = model_removal_of(record, model_id)
+    if layer is not None:
+        return layer
+    for excluded in record.excluded_providers:
+        if excluded.provider == provider:
+            return excluded.layer
+    if all(state.provider != provider for state in record.enabled_providers):
+        return Layer.NO_CREDENTIAL
+    if record.is_gateway_exclusive and not any(
+        entry.provider == provider and model_id in entry.upstream_id_by_model
+        for entry in record.gateway_aliases
+    ):
+        return Layer.GATEWAY_MODE
+    for binding in record.excluded_bindings:
+        if binding.model_id == model_id and binding.provider == provider:
+            return binding.layer
+    return None
+
+
+def model_removal_of(record: EligibilityRecord, model_id: str) -> Layer | None:
+    """Return the first layer that removed a model as a whole; None: none did."""
+    for exclusions in (
+        record.excluded_models,
+        record.safety_excluded_models,
+        record.requirement_excluded_models,
+    ):
+        for exclusion in exclusions:
+            if exclusion.model_id == model_id:
+                return exclusion.layer
+    return None
