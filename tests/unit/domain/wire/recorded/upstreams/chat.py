@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 def asked_in_chat(body: Json) -> Asked:
     """Return what is read of a body."""
     messages = [mapping(message) for message in rows(body["messages"])]
-    leading = 0
-    while messages[leading]["role"] == "system":
-        leading += 1
+    roles = [*(message["role"] for message in messages), ""]
+    leading = next(at for at, role in enumerate(roles) if role != "system")
     calls = Calls()
     choice = body.get("tool_choice", "")
     function = text(mapping(mapping(choice).get("function")).get("name"))
@@ -37,7 +36,8 @@ def asked_in_chat(body: Json) -> Asked:
         entries=tuple(e for message in messages[leading:] for e in _chat_message(message, calls)),
         system=lines(message["content"] for message in messages[:leading]),
         tools=tuple(
-            (text(f["name"]), text(f["description"]), schema_of(f["parameters"])) for f in functions
+            (text(f["name"]), text(f.get("description")), schema_of(f["parameters"]))
+            for f in functions
         ),
         choice=text(choice) or (f"named {function}" if function else ""),
         limit=whole(body["max_tokens"]),

@@ -38,7 +38,8 @@ def asked_in_contents(body: Json) -> Asked:
             for part in rows(mapping(body.get("systemInstruction")).get("parts"))
         ),
         tools=tuple(
-            (text(f["name"]), text(f["description"]), schema_of(f["parameters"])) for f in declared
+            (text(f["name"]), text(f.get("description")), schema_of(f["parameters"]))
+            for f in declared
         ),
         choice=f"named {lines(names)}" if names else mode,
         limit=whole(config["maxOutputTokens"]),

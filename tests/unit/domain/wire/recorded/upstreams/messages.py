@@ -29,7 +29,7 @@ def asked_in_messages(body: Json) -> Asked:
         entries=tuple(entry for message in messages for entry in _message(message, calls)),
         system=text(system) or lines(mapping(block)["text"] for block in rows(system)),
         tools=tuple(
-            (text(tool["name"]), text(tool["description"]), schema_of(tool["input_schema"]))
+            (text(tool["name"]), text(tool.get("description")), schema_of(tool["input_schema"]))
             for tool in map(mapping, rows(body.get("tools")))
         ),
         choice=named.get(text(choice.get("type")), text(choice.get("type"))),

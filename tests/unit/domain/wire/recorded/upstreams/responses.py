@@ -33,7 +33,7 @@ def asked_in_responses(body: Json) -> Asked:
         entries=tuple(entry for item in items for entry in _item(mapping(item), calls)),
         system=text(body.get("instructions")),
         tools=tuple(
-            (text(tool["name"]), text(tool["description"]), schema_of(tool["parameters"]))
+            (text(tool["name"]), text(tool.get("description")), schema_of(tool["parameters"]))
             for tool in map(mapping, rows(body.get("tools")))
         ),
         choice=text(choice) or (f"named {name}" if name else ""),
