@@ -144,9 +144,9 @@ def cannot_take(
 ) -> RouterError:
     """Return the error for a request that ``subject`` has no form for where it may be served."""
     if stored:
-        what, field = f"know what {stored} refers to: it is stored by another API", stored
-        fix = "send the whole conversation as input, or ask for a model that an OpenAI Responses"
-        fix += " provider serves"
+        what, field = f"honour {stored}, which only an OpenAI Responses provider stores,", stored
+        fix = "send the whole conversation without it, or ask for a model that such a provider"
+        fix += " serves"
     elif Requirement.MULTI_CANDIDATE in needs:
         what, field, fix = "give more than one answer (n)", "n", "ask for another model"
     elif Requirement.SIGNED_TOOL_HISTORY in needs and _MEDIA.isdisjoint(needs):
