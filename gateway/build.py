@@ -13,24 +13,22 @@ from gateway.adapters.handover import HandoverClient
 from gateway.adapters.planner import PlannerClient
 from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
-from gateway.adapters.sessions import SqlSessionStore
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
 from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
+from gateway.remembering import Remembering, state_threads
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
 from gateway.routes.served import Served, table
 from gateway.routing import Routing
 from gateway.rpc.server import NoRpc
-from gateway.sessions.memory import Sessions
 from gateway.showing import Showing, Sources, showing_of
-from gateway.stores import open_key_store, open_ledger
+from gateway.stores import open_key_store, open_ledger, open_sessions
 from gateway.summaries import Summaries
-from gateway.thread import Forgetful, SessionThread, Thread
-from services.runtime.database import is_sqlite
+from gateway.thread import SessionThread, Thread
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from gateway.model import Action
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
     from gateway.rescues import RescueRules
+    from gateway.sessions.memory import Sessions
     from gateway.sessions.ports import SessionStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
@@ -92,6 +91,7 @@ class Gateway:
         deciding: Deciding | None = None,
         showing: Showing | None = None,
         rescues: RescueRules = DEFAULT_RULES,
+        remembering: Remembering | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -104,10 +104,16 @@ class Gateway:
         """A router key made by :meth:`start`; None: there was one."""
         keys = KeyRing(store, clock)
         intake = Intake(keys, clock, settings.max_body_bytes)
-        self._deciding = deciding
+        if deciding is not None:
+            remembering = Remembering(deciding.store, deciding.sessions)
+        self._remembering = remembering
         self._actions = Actions(
             Stages(
-                thread_of=_threads(deciding, catalog, clock, rescues),
+                thread_of=(
+                    state_threads(remembering, policy, catalog, clock)
+                    if deciding is None
+                    else _threads(deciding, catalog, clock, rescues)
+                ),
                 decider=Decider(
                     credentials, policy, catalog, clock, _routing(deciding, catalog, clock), rescues
                 ),
@@ -152,9 +158,8 @@ class Gateway:
         await self._server.start(self._settings.listen)
         await self._rpc.start()
         await self._ledger.start()
-        if self._deciding is not None:
-            await self._deciding.store.start()
-            await self._deciding.sessions.start()
+        if self._remembering is not None:
+            await self._remembering.start()
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
             self._store,
@@ -195,9 +200,8 @@ class Gateway:
         await self._server.aclose()
         for each in self._background:
             await each.aclose()
-        if self._deciding is not None:
-            await self._deciding.sessions.aclose()
-            await self._deciding.store.aclose()
+        if self._remembering is not None:
+            await self._remembering.aclose()
         await self._ledger.aclose()
         await self._store.aclose()
 
@@ -221,6 +225,7 @@ def build(
     policy = policy_of(routing, common, catalog)
     if routing.is_sub_agent_pair_halved:
         _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
+    remembering = open_sessions(settings, clock)
     showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
     return Gateway(
         settings,
@@ -236,35 +241,33 @@ def build(
             PeerProbe(name, channel, clock, is_needed=name not in SOFT_PEERS)
             for name, channel in peers.items()
         ],
-        deciding=deciding_of(settings, routing, peers, clock),
+        deciding=deciding_of(routing, peers, remembering),
         showing=showing,
         rescues=routing.rescue_rules,
+        remembering=remembering,
     )
 
 
 def deciding_of(
-    settings: GatewaySettings, routing: RoutingSettings, peers: Mapping[str, Channel], clock: Clock
+    routing: RoutingSettings, peers: Mapping[str, Channel], remembering: Remembering
 ) -> Deciding | None:
     """Return what the strategy needs besides; None: the client names the model."""
     if routing.strategy is Strategy.REQUESTED:
         return None
-    store = SqlSessionStore(settings.database)
     return Deciding(
         scorer=ScorerClient(peers["scorer"], routing.strategy.value),
         planner=PlannerClient(peers["planner"]),
         handover=HandoverClient(peers["handover"]),
-        store=store,
-        sessions=Sessions(store, clock, is_shared=not is_sqlite(settings.database)),
+        store=remembering.store,
+        sessions=remembering.sessions,
         rules=routing.rules,
     )
 
 
 def _threads(
-    deciding: Deciding | None, catalog: Catalog, clock: Clock, rescues: RescueRules
+    deciding: Deciding, catalog: Catalog, clock: Clock, rescues: RescueRules
 ) -> Callable[[Action], Thread]:
     """Return what gives each action its session."""
-    if deciding is None:
-        return Forgetful
     sessions, strategy = deciding.sessions, deciding.rules.strategy.value
     return lambda action: SessionThread(sessions, action, catalog, strategy, clock, rescues)
 

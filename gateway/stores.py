@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.adapters.ledger import SqlLedgerStore
+from gateway.adapters.sessions import SqlSessionStore
 from gateway.adapters.store import SqlKeyStore
 from gateway.ledger.book import Book
 from gateway.ledger.journal import Journal
+from gateway.remembering import Remembering
+from gateway.sessions.memory import Sessions
 from services.runtime.database import is_sqlite, sqlite_path
 
 if TYPE_CHECKING:
@@ -44,3 +47,9 @@ def journal_folder(settings: GatewaySettings) -> Path:
         return Path(settings.ledger_journal).expanduser()
     file = sqlite_path(settings.database) if is_sqlite(settings.database) else None
     return file.with_suffix(".ledger") if file is not None else Path(LEDGER_FOLDER).expanduser()
+
+
+def open_sessions(settings: GatewaySettings, clock: Clock) -> Remembering:
+    """Return the sessions of a gateway, not yet started."""
+    store = SqlSessionStore(settings.database)
+    return Remembering(store, Sessions(store, clock, is_shared=not is_sqlite(settings.database)))

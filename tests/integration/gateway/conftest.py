@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gateway.build import Deciding, Gateway
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Head, StreamFailure, Tail
+from gateway.remembering import Remembering
 from gateway.settings import GatewaySettings
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
@@ -95,6 +96,7 @@ class Stack:
 
     catalog: Catalog = field(default_factory=catalog)
     deciding: Deciding | None = None
+    remembering: Remembering | None = None
 
     async def start(self) -> None:
         self.gateway = Gateway(
@@ -107,6 +109,7 @@ class Stack:
             credentials=self.credentials,
             dispatch=self.dispatch,
             deciding=self.deciding,
+            remembering=self.remembering,
         )
         await self.gateway.start()
         self.session = aiohttp.ClientSession(

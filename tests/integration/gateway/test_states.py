@@ -15,6 +15,7 @@ from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Tail
 from gateway.model.decision import Strategy
+from gateway.remembering import Remembering
 from gateway.sessions.memory import Sessions
 from services.domain.catalog import build_catalog
 from services.domain.vocab import WireFamily
@@ -80,21 +81,25 @@ USER = {"role": "user", "content": "go"}
 class Running:
     """A gateway that decides, a client, and what goes out."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_deciding: bool = True) -> None:
         self.dispatch = FakeDispatch()
         store = MemorySessionStore()
         sessions = Sessions(store, SystemClock(), is_shared=False)
         self.scorer = FakeScorer(CATALOG, ["signing"])
         rules = Rules(strategy=Strategy.CLUSTER)
+        deciding = Deciding(self.scorer, FakePlanner(), FakeHandover(), store, sessions, rules)
         self.stack = Stack(
             folder,
             dispatch=self.dispatch,
             catalog=CATALOG,
             policy=POLICY,
-            deciding=Deciding(self.scorer, FakePlanner(), FakeHandover(), store, sessions, rules),
+            deciding=deciding if is_deciding else None,
+            remembering=Remembering(store, sessions),
         )
 
-    async def ask(self, messages: list[object], *, is_stream: bool) -> dict[str, object]:
+    async def ask(
+        self, messages: list[object], *, is_stream: bool, model: str = "signing"
+    ) -> dict[str, object]:
         """Return the message of an answer to these messages."""
         begun = head(
             WireFamily.GEMINI,
@@ -104,7 +109,7 @@ class Running:
         told = orjson.dumps(ANSWER)
         sent = b"data: " + told + b"\n\n" if is_stream else told
         self.dispatch.steps = [begun, sent, Tail(Usage(7, output=3), StopReason.TOOL_USE, None)]
-        body = {"model": "signing", "messages": messages, "tools": [TOOL], "stream": is_stream}
+        body = {"model": model, "messages": messages, "tools": [TOOL], "stream": is_stream}
         async with self.stack.session.post("/v1/chat/completions", json=body) as answer:
             assert answer.status == 200, await answer.text()
             return await _message(answer, is_stream=is_stream)
@@ -128,9 +133,9 @@ async def _message(answer: aiohttp.ClientResponse, *, is_stream: bool) -> dict[s
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-@pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[Running]:
-    made = Running(tmp_path / "ledger")
+@pytest.fixture(params=[True, False], ids=["cluster", "requested"])
+async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Running]:
+    made = Running(tmp_path / "ledger", is_deciding=request.param)
     await made.stack.start()
     yield made
     await made.stack.aclose()
@@ -175,7 +180,7 @@ async def test_an_unsigned_history_is_served_by_another_model(running: Running) 
     call = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
     message: dict[str, object] = {"role": "assistant", "content": None, "tool_calls": [call]}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "ok"}
-    await running.ask([USER, message, result], is_stream=False)
+    await running.ask([USER, message, result], is_stream=False, model="mild")
     order = running.dispatch.orders[-1]
     assert Requirement.SIGNED_TOOL_HISTORY in order.action.features.requirements
     assert [row.model_id for row in order.record.requirement_excluded_models] == ["signing"]
@@ -190,3 +195,18 @@ async def test_arguments_are_mended_and_counted(running: Running, *, is_stream: 
     assert isinstance(function, dict)
     assert orjson.loads(function["arguments"]) == {"q": "7"}
     assert _issues("mended") == before + 1
+
+
+@pytest.mark.spec("XLT-156")
+async def test_a_model_that_insists_is_refused_where_only_it_is_named(tmp_path: Path) -> None:
+    running = Running(tmp_path / "ledger", is_deciding=False)
+    await running.stack.start()
+    call = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "ok"}
+    body = {"model": "signing", "messages": [USER, message, result]}
+    async with running.stack.session.post("/v1/chat/completions", json=body) as answer:
+        assert answer.status == 400
+        assert "did not sign" in (await answer.json())["error"]["message"]
+    assert running.dispatch.orders == []
+    await running.stack.aclose()
