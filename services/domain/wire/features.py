@@ -225,6 +225,12 @@ def last_kind_of(request: Request) -> LastKind:
     return LastKind.USER_PROMPT
 
 
+def has_audio(request: Request) -> bool:
+    """Return whether audio stands anywhere in a request."""
+    blocks = (block for block, _ in _all_blocks(request))
+    return any(isinstance(block, Media) and block.kind == "audio" for block in blocks)
+
+
 def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
     """Return every block and whether it stands inside a tool result."""
     for turn in request.turns:
