@@ -58,6 +58,7 @@ class Sandbox:
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/responses", self._responses)
+        app.router.add_post("/v1/responses/input_tokens", self._input_tokens)
         app.router.add_post("/v1beta/models/{name:.+}", self._gemini)
         app.router.add_get("/v1/models", _models)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
@@ -94,6 +95,8 @@ class Sandbox:
 
     async def _gemini(self, request: web.Request) -> web.StreamResponse:
         model, _, action = request.match_info["name"].rpartition(":")
+        if action == "countTokens":
+            return await _counted(request, _GEMINI, "totalTokens")
         is_stream = action == "streamGenerateContent"
 
         def read(body: Mapping[str, object]) -> Prompt:
@@ -129,11 +132,19 @@ class Sandbox:
         return await _stream(request, dialect.events(reply))
 
     async def _count_tokens(self, request: web.Request) -> web.Response:
-        body = _body(await request.read())
-        if body is None:
-            return _json(messages.error(400, "the body is not a JSON object"), 400)
-        count = sum(token_count(segment) for segment in messages.read(body).segments)
-        return _json({"input_tokens": count}, 200)
+        return await _counted(request, _MESSAGES, "input_tokens")
+
+    async def _input_tokens(self, request: web.Request) -> web.Response:
+        return await _counted(request, _RESPONSES, "input_tokens")
+
+
+async def _counted(request: web.Request, dialect: _Dialect, name: str) -> web.Response:
+    body = _body(await request.read())
+    if body is None:
+        return _json(dialect.error(400, "the body is not a JSON object"), 400)
+    asked = body.get("generateContentRequest")
+    prompt = dialect.read(asked if isinstance(asked, dict) else body)
+    return _json({name: sum(token_count(segment) for segment in prompt.segments)}, 200)
 
 
 async def _models(_: web.Request) -> web.Response:

@@ -169,3 +169,28 @@ async def test_gemini_says_model_and_kind_of_answer_in_the_path(client: httpx.As
     assert (unknown.status_code, unknown.json()["error"]["status"]) == (404, "NOT_FOUND")
     refused = await client.post(path, json=asked, headers={"x-goog-api-key": "k"})
     assert refused.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "name"),
+    [
+        ("/v1/messages/count_tokens", {"messages": [{"role": "user"}]}, "input_tokens"),
+        ("/v1/responses/input_tokens", {"input": "hi"}, "input_tokens"),
+        (
+            "/v1beta/models/m:countTokens",
+            {"contents": [{"parts": [{"text": "hi"}]}]},
+            "totalTokens",
+        ),
+        (
+            "/v1beta/models/m:countTokens",
+            {"generateContentRequest": {"contents": [{"parts": [{"text": "hi"}]}]}},
+            "totalTokens",
+        ),
+    ],
+)
+async def test_tokens_are_counted_where_the_dialect_has_a_call_for_it(
+    client: httpx.AsyncClient, path: str, body: dict[str, object], name: str
+) -> None:
+    counted = await client.post(path, json=body)
+    assert counted.json()[name] > 0
+    assert (await client.post(path, content=b"[]")).status_code == 400
