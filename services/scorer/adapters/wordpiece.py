@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tokenizers import Tokenizer
 
+from services.scorer.adapters.words import PlainWords
 from services.scorer.model.artifact import TextVector
 from services.scorer.policy.embedding import StaticTables, joint, tail
 from services.scorer.policy.surface import features
@@ -22,6 +23,7 @@ class StaticEmbedder:
         self._tables = tables
         self._max_bytes = max_bytes
         self._unknown_id = tokenizer.token_to_id(UNKNOWN)
+        self._plain = PlainWords(tokenizer)
 
     @property
     def dimensions(self) -> int:
@@ -36,7 +38,7 @@ class StaticEmbedder:
     def embed(self, text: str) -> TextVector:
         """Return the vector of the text's last bytes."""
         read = tail(text, self._max_bytes)
-        ids = np.array(self._tokenizer.encode(read, add_special_tokens=False).ids, dtype=np.int64)
+        ids = np.array(self._pieces(read), dtype=np.int64)
         known = ids[ids != self._unknown_id]
         return TextVector(
             joint=joint(self._tables, known, features(read)),
@@ -44,6 +46,13 @@ class StaticEmbedder:
             unknown_share=1.0 - known.size / ids.size if ids.size else 0.0,
             embedded_bytes=len(read.encode("utf-8", "replace")),
         )
+
+    def _pieces(self, text: str) -> list[int]:
+        plain = self._plain.ids(text)
+        if plain is not None:
+            return plain
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
 
 
 def read_tokenizer(content: bytes) -> Tokenizer:

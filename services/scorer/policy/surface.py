@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,11 +15,11 @@ COUNT = 47
 """Number of features."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _DECIMAL = re.compile(r"\d\.\d")
 _OPTION = re.compile(r"^\s*\(?[A-J][.):]\s", re.MULTILINE)
 _STATEMENT = re.compile(r"statement \d", re.IGNORECASE)
-_BLANK = re.compile(r"_{2,}")
 _INDENTED = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 
@@ -49,11 +51,29 @@ _FIRST_PERSON = _words_of("i my me we our us mine")
 _SECOND_PERSON = _words_of("you your yours")
 _ARTICLE = _words_of("the a an of in to and is are was were for on with as by")
 _MATH = frozenset("+-*/=<>^∑√∫≤≥≠×÷±∞π∈∀∃")
+_GROUPS = (
+    _CODE,
+    _NEGATION,
+    _LOGIC,
+    _QUANTITY,
+    _UNIT,
+    _FIRST_PERSON,
+    _SECOND_PERSON,
+    _ARTICLE,
+)
+_GROUPED = frozenset().union(*_GROUPS)
+
+_Kind = Callable[[str], bool]
+_KINDS: tuple[_Kind, ...] = (str.isupper, str.isdigit, str.isspace, _MATH.__contains__)
+"""Kinds of characters whose shares are features."""
+_NARROW = tuple(bytes(code for code in range(128) if kind(chr(code))) for kind in _KINDS)
+"""The ASCII characters of each kind: bytes are counted many times faster than characters."""
+_WIDE = re.compile(r"[^\x00-\x7f]")
 
 
 def features(text: str) -> Floats:
     """Return the features of ``text``, not standardised; an empty text has them too."""
-    words = _WORD.findall(text)
+    words = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
     lowered = [word.lower() for word in words]
     return np.array(
         [*_sizes(text, words), *_marks(text), *_shapes(text, lowered), *_words(words, lowered)],
@@ -81,10 +101,7 @@ def _marks(text: str) -> tuple[float, ...]:
     size = max(len(text), 1)
     count = text.count
     return (
-        sum(map(str.isupper, text)) / size,
-        sum(map(str.isdigit, text)) / size,
-        sum(map(str.isspace, text)) / size,
-        sum(map(_MATH.__contains__, text)) / size,
+        *(count / size for count in _kinds(text)),
         (len(text.encode()) - len(text)) / size,
         math.log1p(count("?")),
         math.log1p(count(",")),
@@ -101,6 +118,16 @@ def _marks(text: str) -> tuple[float, ...]:
     )
 
 
+def _kinds(text: str) -> tuple[int, ...]:
+    """Return how many characters of each kind a text has."""
+    narrow = text.encode("ascii", "ignore")
+    counts = [len(narrow) - len(narrow.translate(None, kind)) for kind in _NARROW]
+    if len(narrow) < len(text):
+        wide = _WIDE.findall(text)
+        counts = [count + sum(map(kind, wide)) for count, kind in zip(counts, _KINDS, strict=True)]
+    return tuple(counts)
+
+
 def _shapes(text: str, lowered: list[str]) -> tuple[float, ...]:
     numbers = _NUMBER.findall(text)
     largest = max((len(number.split(".")[0].replace(",", "")) for number in numbers), default=0)
@@ -111,7 +138,7 @@ def _shapes(text: str, lowered: list[str]) -> tuple[float, ...]:
         math.log1p(len(_OPTION.findall(text))),
         float(text.rstrip().endswith(":")),
         float(bool(_STATEMENT.search(text))),
-        float(bool(_BLANK.search(text))),
+        float("__" in text),
         math.log1p(len(_INDENTED.findall(text))),
         float(bool(lowered) and lowered[0] in _QUESTION),
         float(bool(lowered) and lowered[0] in _REQUEST),
@@ -121,20 +148,11 @@ def _shapes(text: str, lowered: list[str]) -> tuple[float, ...]:
 
 def _words(words: list[str], lowered: list[str]) -> tuple[float, ...]:
     total = max(len(words), 1)
-
-    def share(group: frozenset[str]) -> float:
-        return sum(map(group.__contains__, lowered)) / total
-
+    counts = Counter(lowered)
+    known = counts.keys() & _GROUPED
     return (
-        share(_CODE),
-        share(_NEGATION),
-        share(_LOGIC),
-        share(_QUANTITY),
-        share(_UNIT),
-        share(_FIRST_PERSON),
-        share(_SECOND_PERSON),
-        share(_ARTICLE),
+        *(sum(counts[word] for word in known & group) / total for group in _GROUPS),
         sum(word[0].isupper() for word in words) / total,
-        len(set(lowered)) / total,
+        len(counts) / total,
         sum(len(word) >= 9 for word in words) / total,
     )

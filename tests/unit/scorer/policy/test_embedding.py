@@ -77,3 +77,18 @@ def test_repeats_weigh_by_the_logarithm_of_their_count() -> None:
     assert ids.tolist() == [3, 5]
     assert values[0] / values[1] == pytest.approx(1 + np.log(2))
     assert np.linalg.norm(values) == pytest.approx(1.0)
+
+
+@given(st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aB1 \t=∑²²İ"))))
+def test_kinds_of_characters_are_counted_alike_in_every_alphabet(text: str) -> None:
+    kinds = (str.isupper, str.isdigit, str.isspace, "+-*/=<>^∑√∫≤≥≠×÷±∞π∈∀∃".__contains__)
+    size = max(len(text), 1)
+    assert features(text)[8:12].tolist() == [sum(map(kind, text)) / size for kind in kinds]
+
+
+@given(st.lists(st.sampled_from(["if", "not", "If", "def", "neither", "straße", "x"]), min_size=1))
+def test_a_word_counts_in_each_of_its_groups_as_often_as_it_comes(words: list[str]) -> None:
+    shares = features(" ".join(words))[36:39].tolist()
+    lowered = [word.lower() for word in words]
+    groups = (("def",), ("not", "neither"), ("if",))
+    assert shares == [sum(map(group.__contains__, lowered)) / len(words) for group in groups]

@@ -1,0 +1,45 @@
+"""Looking words up gives the very pieces that the shipped tokenizer gives."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from services.scorer.adapters.wordpiece import read_tokenizer
+from services.scorer.adapters.words import PlainWords
+from services.scorer.build import shipped
+
+CONTENT = (shipped() / "2026.11-a" / "tokenizer.json").read_bytes()
+TOKENIZER = read_tokenizer(CONTENT)
+PLAIN = PlainWords(TOKENIZER)
+WORDS = st.sampled_from(
+    [*sorted(TOKENIZER.get_vocab())[::7], "[UNK]", "x" * 99, "y" * 101, "unbelievably", "OpenAI's"]
+)
+TEXTS = st.text(st.characters(max_codepoint=127)) | st.lists(
+    WORDS | st.sampled_from([" ", "\t", "\n", "'", "-", "_", "/", "."])
+).map("".join)
+
+
+@given(TEXTS)
+def test_words_that_are_looked_up_are_the_tokenizers_pieces(text: str) -> None:
+    found = PLAIN.ids(text)
+    assert found is None or found == TOKENIZER.encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("text", ["é", "a\x00b", "a\x0bb", "a\x7f", "日"])
+def test_what_needs_cleaning_is_left_to_the_tokenizer(text: str) -> None:
+    assert PLAIN.ids(f"plain words {text}") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"normalizer": None}, {"pre_tokenizer": {"type": "Whitespace"}}],
+    ids=["normalizer", "pre_tokenizer"],
+)
+def test_a_tokenizer_of_another_kind_is_always_asked(change: dict[str, object]) -> None:
+    described = {**orjson.loads(CONTENT), **change}
+    other = Tokenizer.from_str(orjson.dumps(described).decode())
+    assert PlainWords(other).ids("plain words") is None
