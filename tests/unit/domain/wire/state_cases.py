@@ -117,12 +117,13 @@ class Client:
         self.history.append({"role": "assistant", "content": content})
         ids = [row["id"] for row in content if row["type"] == "tool_use"]
         results = [{"type": "tool_result", "tool_use_id": i, "content": "ok"} for i in ids]
-        self.history.append({"role": "user", "content": results})
+        if results:
+            self.history.append({"role": "user", "content": results})
 
     def _chat(self, told: Json) -> None:
         message = _mapping(_rows(told["choices"])[0]["message"])
         self.history.append(message)
-        for call in _rows(message["tool_calls"]):
+        for call in _rows(message.get("tool_calls") or []):
             self.history.append({"role": "tool", "tool_call_id": call["id"], "content": "ok"})
 
     def _responses(self, told: Json) -> None:

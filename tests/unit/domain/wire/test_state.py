@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import ProviderState, ToolUse
+from services.domain.wire.model import (
+    ProviderState,
+    Response,
+    Stop,
+    StopReason,
+    Text,
+    Thinking,
+    ToolUse,
+)
 from services.domain.wire.state.kept import lost_state
 from services.domain.wire.state.requests import has_unsigned_calls, opened
 from services.domain.wire.state.sealing import (
@@ -45,6 +54,9 @@ if TYPE_CHECKING:
 FAMILIES = (A, O, R, G)
 ISSUERS = (A, R, G)
 PAIRS = [(client, issuer) for client in FAMILIES for issuer in ISSUERS if client is not issuer]
+USER: dict[WireFamily, dict[str, object]] = {
+    family: {"role": "user", "content": "and now?"} for family in (A, O, R)
+}
 PAYLOADS = st.text(alphabet=st.characters(codec="ascii", categories=("L", "N")), min_size=24)
 STATES = st.builds(
     ProviderState,
@@ -260,3 +272,67 @@ def test_a_body_without_foreign_state_keeps_its_bytes() -> None:
     raw = b'{ "model":"upstream-id","max_tokens" : 9,"messages":[{"role":"user","content":"x"}]}'
     codec = codec_for(A)
     assert codec.splice_request(raw, codec.decode_request(raw), target(A)).body == raw
+
+
+@pytest.mark.spec("XLT-75", "XLT-156")
+def test_three_calls_with_one_signature_are_one_content() -> None:
+    """B-055: parallel calls stay together, the signature on the first of them."""
+    answer = answer_of(G, "payload")
+    third = ToolUse("call_third_0123456789", "find", b"{}")
+    there = Client(O)
+    there.hear(dataclasses.replace(answer, blocks=(*answer.blocks, third)))
+    contents = json.loads(codec_for(G).encode_request(there.request(), target(G)).body)["contents"]
+    assert [content["role"] for content in contents] == ["user", "model", "user"]
+    calls = [part for part in contents[1]["parts"] if "functionCall" in part]
+    assert [call.get("thoughtSignature") for call in calls] == ["payload", None, None]
+    assert [len(content["parts"]) for content in contents[2:]] == [3]
+
+
+@pytest.mark.spec("XLT-62")
+def test_encrypted_reasoning_comes_once_and_before_what_it_produced() -> None:
+    there = Client(A)
+    there.hear(answer_of(R, "payload"))
+    there.history[3:] = there.history[1:3]
+    body = json.loads(codec_for(R).encode_request(there.request(), target(R)).body)
+    kinds = [row["type"] for row in body["input"]]
+    assert kinds.count("reasoning") == 1
+    reasoning = body["input"][kinds.index("reasoning")]
+    assert reasoning == {
+        "type": "reasoning",
+        "id": "rs_0",
+        "summary": [],
+        "encrypted_content": "payload",
+    }
+    assert kinds.index("reasoning") < kinds.index("function_call")
+
+
+@pytest.mark.parametrize(("client", "issuer"), [(A, G), (A, R), (O, G), (R, A), (R, G), (G, A)])
+@pytest.mark.spec("XLT-181")
+def test_a_rewritten_body_still_carries_what_its_client_keeps(
+    client: WireFamily, issuer: WireFamily
+) -> None:
+    there = Client(client)
+    there.hear(answer_of(issuer, "payload"))
+    codec = codec_for(client)
+    again = codec.decode_request(codec.encode_request(there.request(), target(client)).body)
+    body = codec_for(issuer).encode_request(again, target(issuer)).body
+    assert states_in(body, issuer) == ["payload"]
+    assert b"interrupted" not in body
+    assert b"No result" not in body
+
+
+@pytest.mark.spec("XLT-63", "XLT-181")
+@pytest.mark.parametrize("client", [A, O, R])
+def test_the_signature_of_a_text_returns_behind_it(client: WireFamily) -> None:
+    signed = Thinking("", (ProviderState(G, "signature", "payload"),))
+    answer = Response("i", "m", (Text("It is 42."), signed), Stop(StopReason.END_TURN), None)
+    there = Client(client)
+    kept = there.hear(answer).kept
+    there.history.append(USER[client])
+    request = opened(there.request())
+    request = opened(request, lost_state(request, kept))
+    body = json.loads(codec_for(G).encode_request(request, target(G)).body)
+    assert body["contents"][1]["parts"] == [
+        {"text": "It is 42."},
+        {"text": "", "thoughtSignature": "payload"},
+    ]
