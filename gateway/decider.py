@@ -79,9 +79,16 @@ class Decider:
             RouterError: the model is not known, nothing may serve, or nobody can say what should.
         """
         decision = await self._decided(ground, memory)
+        decision = self._with_effort(ground.action, decision)
         self._report_unmet(ground.action, decision)
         moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
         return with_rescues(decision, ground, memory.session, moment, self._rescues)
+
+    def _with_effort(self, action: Action, decision: Decision) -> Decision:
+        """Return a decision with the effort that the caller forces, by header or by name."""
+        named = action.caller.forced_model or action.features.requested_model
+        effort = action.caller.forced_effort or self._catalog.effort_of(named)
+        return replace(decision, plan=replace(decision.plan, effort=effort)) if effort else decision
 
     def _report_unmet(self, action: Action, decision: Decision) -> None:
         """Count the needs that the chosen target meets by halves, so that they can be enforced."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ROUTER_KEY_HEADER = "x-router-key"
 FORCE_MODEL_HEADER = "x-router-force-model"
+EFFORT_HEADER = "x-router-effort"
 MAX_IDENTIFIER_CHARS = 128
 MAX_CREDENTIAL_BYTES = 16 * 1024
 

@@ -16,6 +16,7 @@ from gateway.turns import client_of, turn_type_of
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for, read_request
 from services.domain.wire.features import features_of
+from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.openai_responses import is_background
 
@@ -35,6 +36,19 @@ BODY_TIMEOUT_S = 120.0
 def new_action_id() -> ActionId:
     """Return an id that is unique for ever."""
     return ActionId(f"act_{secrets.token_hex(12)}")
+
+
+def forced_effort(headers: Mapping[str, str]) -> str:
+    """Return the level of reasoning that a header forces; empty: none.
+
+    Raises:
+        WireError: it names no level.
+    """
+    word = headers.get(identity.EFFORT_HEADER, "").strip()
+    try:
+        return forced_level(word) if word else ""
+    except WireError as error:
+        raise WireError(identity.EFFORT_HEADER, error.message) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +131,7 @@ class Intake:
             client_request_id=identity.identifier(headers.get("x-request-id", "")),
             presented=arrival.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
+            forced_effort=forced_effort(headers),
             relayed_headers=identity.relayed_headers(headers),
             wants_long_context=identity.wants_long_context(headers, decoded.model),
         )

@@ -58,12 +58,12 @@ def effect_of(message: dispatch_pb2.SessionEffect) -> Effect | None:
     return Effect(kind, message.model_id, message.provider) if kind is not None else None
 
 
-def rescue_candidate(rescue: Rescue) -> dispatch_pb2.RescueCandidate:
+def rescue_candidate(rescue: Rescue, effort: str = "") -> dispatch_pb2.RescueCandidate:
     """Return a target beside the planned bindings."""
     end_unix_s = rescue.cooldown_end_unix_s
     message = dispatch_pb2.RescueCandidate(
         cause=RESCUE_CAUSES[rescue.cause],
-        bindings=[planned_binding(binding) for binding in rescue.bindings],
+        bindings=[planned_binding(binding, effort) for binding in rescue.bindings],
         health=(
             dispatch_pb2.RESCUE_HEALTH_HEALTHY
             if end_unix_s is None
@@ -86,11 +86,12 @@ def binding_ref(binding: BindingRef) -> binding_pb2.BindingRef:
     )
 
 
-def planned_binding(binding: BindingRef) -> attempt_pb2.PlannedBinding:
-    """Return a binding to try; dispatch knows its dialect."""
+def planned_binding(binding: BindingRef, effort: str = "") -> attempt_pb2.PlannedBinding:
+    """Return a binding to try, perhaps with a forced effort; dispatch knows its dialect."""
     return attempt_pb2.PlannedBinding(
         binding=binding_ref(binding),
         context_window_token_count=binding.context_window_tokens,
+        effort=effort,
     )
 
 

@@ -158,11 +158,11 @@ def dispatch_request(
         features=request_features(action),
         eligibility=record,
         plan=dispatch_pb2.AttemptPlan(
-            bindings=[planned_binding(binding) for binding in plan.bindings],
+            bindings=[planned_binding(binding, plan.effort) for binding in plan.bindings],
             start_index=grant.binding_index if grant is not None else 0,
             grant=grant_pb2.CredentialGrant.FromString(grant.wire) if grant is not None else None,
             presented=[presented_credential(item, known) for item, known in plan.presented],
-            rescues=[rescue_candidate(rescue) for rescue in plan.rescues],
+            rescues=[rescue_candidate(rescue, plan.effort) for rescue in plan.rescues],
             flags=dispatch_pb2.PlanFlags(
                 is_user_forced=plan.is_user_forced,
                 is_hard_pinned=plan.is_hard_pinned,

@@ -99,6 +99,8 @@ class Caller:
     client_request_id: str = ""
     presented: tuple[Presented, ...] = ()
     forced_model: str = ""
+    forced_effort: str = ""
+    """Level of reasoning that the caller forces by header; empty: none."""
     relayed_headers: tuple[tuple[str, str], ...] = ()
     wants_long_context: bool = False
 

@@ -79,6 +79,8 @@ class Plan:
     """Whether signed reasoning in the history may belong to another model."""
     is_stream_usage_wanted: bool = False
     affinity_key: str = ""
+    effort: str = ""
+    """Level of reasoning that is forced; empty: what the request asks for."""
     rescues: tuple[Rescue, ...] = ()
     is_cyber_retry_enabled: bool = False
     is_throttle_wait_enabled: bool = True

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.domain.effort import split_effort
 from services.domain.vocab import ModelTier, WireFamily
 
 if TYPE_CHECKING:
@@ -140,9 +141,18 @@ class Catalog:
         """Return the model a client's name means: exact, else without client tag and date suffix.
 
         A trailing ``[1m]``-like tag and a trailing ``-YYYYMMDD`` or ``-YYYY-MM-DD`` are ignored;
-        letter case does not matter.
+        letter case does not matter. A suffix that names a level of reasoning (``:high``) is ignored
+        where no model has the whole name.
         """
         bare = strip_client_tag(name)
+        return self._plain(bare) or self._plain(strip_client_tag(split_effort(bare)[0]))
+
+    def effort_of(self, name: str) -> str:
+        """Return the level of reasoning that a client's name forces; empty: none."""
+        bare = strip_client_tag(name)
+        return "" if self._plain(bare) else split_effort(bare)[1]
+
+    def _plain(self, bare: str) -> Model | None:
         for candidate in (bare, _DATE_SUFFIX.sub("", bare)):
             model_id = self._folded.get(candidate.casefold())
             if model_id is not None:

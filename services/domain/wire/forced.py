@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.domain.wire.levels import LEVELS, SPOKEN_LEVELS
+from services.domain.effort import LEVELS, SPOKEN_LEVELS, level_of
 from services.domain.wire.model import Reasoning, WireError
 
 if TYPE_CHECKING:
@@ -18,21 +18,11 @@ def forced_level(word: str) -> str:
     Raises:
         WireError: the word names no level.
     """
-    level = _level(word)
-    if level not in LEVELS:
+    level = level_of(word)
+    if not level:
         names = ", ".join((*LEVELS, *SPOKEN_LEVELS))
         raise WireError("effort", f"must be one of {names}")
     return level
-
-
-def split_effort(model: str) -> tuple[str, str]:
-    """Return a model's name without a suffix such as ``:high``, and the level; empty: none.
-
-    A tail that names no level belongs to the name.
-    """
-    name, mark, tail = model.rpartition(":")
-    level = _level(tail)
-    return (name, level) if mark and name and level in LEVELS else (model, "")
 
 
 def with_forced_effort(request: Request, target: Target) -> Request:
@@ -40,8 +30,3 @@ def with_forced_effort(request: Request, target: Target) -> Request:
     if not target.effort:
         return request
     return replace(request, reasoning=Reasoning("level", level=target.effort))
-
-
-def _level(word: str) -> str:
-    level = word.strip().lower()
-    return SPOKEN_LEVELS.get(level, level)

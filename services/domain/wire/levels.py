@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.effort import LEVELS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,17 +28,6 @@ BUDGETS: Mapping[str, int] = {
     "max": 24576,
 }
 """Budget in tokens that a level stands for, before a target's own limits."""
-
-SPOKEN_LEVELS: Mapping[str, str] = {
-    "fast": "low",
-    "min": "low",
-    "med": "medium",
-    "ultra": "xhigh",
-}
-"""Other words for levels, as people say them."""
-
-LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-"""All levels that a reasoning effort may have, rising."""
 
 
 def level_of_budget(budget_tokens: int) -> str:

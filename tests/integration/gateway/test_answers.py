@@ -228,6 +228,27 @@ async def test_a_forced_model_serves_and_an_unknown_one_is_400(stack: Stack) -> 
         assert (await got.json())["error"]["type"] == "invalid_request_error"
 
 
+@pytest.mark.spec("XLT-164")
+async def test_a_forced_effort_goes_with_the_plan_and_an_unknown_one_is_400(stack: Stack) -> None:
+    asked = (({"x-router-effort": "Ultra"}, MESSAGES["model"]), ({}, "claude-large:xhigh"))
+    for headers, model in asked:
+        stack.dispatch.steps = [
+            STARTED,
+            head(WireFamily.ANTHROPIC, is_stream=False),
+            A_BODY,
+            tail(),
+        ]
+        body = {**MESSAGES, "model": model}
+        async with stack.session.post("/v1/messages", json=body, headers=headers) as got:
+            assert got.status == 200
+        assert stack.dispatch.orders[-1].plan.effort == "xhigh"
+    odd = {"x-router-effort": "loud"}
+    async with stack.session.post("/v1/messages", json=MESSAGES, headers=odd) as got:
+        assert got.status == 400
+        assert "x-router-effort" in (await got.json())["error"]["message"]
+    assert len(stack.dispatch.orders) == len(asked)
+
+
 @pytest.mark.spec("DSP-160", "POL-40")
 async def test_a_model_without_any_key_is_400_and_names_the_setting(stack: Stack) -> None:
     async with stack.session.post("/v1/messages", json={**MESSAGES, "model": "orphan"}) as got:

@@ -54,3 +54,22 @@ def test_facts_of_targets_are_read() -> None:
     assert (told.many_tools, told.validated_calls, told.extended_context) == (True, True, False)
     plain = build_catalog([entry()]).models["m"].facts
     assert (plain.many_tools, plain.validated_calls, plain.extended_context) == (False, False, None)
+
+
+@pytest.mark.spec("XLT-164")
+def test_a_name_s_suffix_forces_an_effort_where_no_model_has_the_whole_name() -> None:
+    known = entry()["models"]
+    assert isinstance(known, list)
+    catalog = build_catalog([{"models": [*known, {**known[0], "id": "n:low"}]}])
+    for name, model_id, effort in (
+        ("m", "m", ""),
+        ("m:high", "m", "high"),
+        ("M:Ultra[1m]", "m", "xhigh"),
+        ("m-20260101:low", "m", "low"),
+        ("n:low", "n:low", ""),
+        ("n:low:high", "n:low", "high"),
+        ("m:loud", None, ""),
+    ):
+        found = catalog.resolve(name)
+        assert (found.id if found else None) == model_id, name
+        assert catalog.effort_of(name) == effort, name

@@ -15,9 +15,10 @@ from pointsman.dispatch.v1 import dispatch_pb2
 
 from gateway.codec import enums
 from gateway.codec.answers import grant_of, part_of, snapshot_of
+from gateway.codec.attempts import planned_binding, rescue_candidate
 from gateway.codec.records import eligibility_record
 from gateway.eligibility import freeze
-from gateway.model import Availability, Failed, Head, Tail
+from gateway.model import Availability, BindingRef, Failed, Head, Rescue, RescueCause, Tail
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.model import StopReason
 from tests.unit.gateway.facts import catalog, policy, question, row
@@ -132,3 +133,12 @@ def test_a_model_that_another_key_may_know_is_not_refused() -> None:
         gateway_aliases=[aliases("one"), aliases("two")], refusals=[refusal]
     )
     assert snapshot_of(both).refused == ()
+
+
+@pytest.mark.spec("XLT-164")
+def test_a_forced_effort_goes_with_every_binding() -> None:
+    binding = BindingRef("m", "p1", "up-m", 0)
+    assert planned_binding(binding, "high").effort == "high"
+    assert planned_binding(binding).effort == ""
+    rescue = Rescue(RescueCause.SIBLING, (binding,))
+    assert [each.effort for each in rescue_candidate(rescue, "low").bindings] == ["low"]

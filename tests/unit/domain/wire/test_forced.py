@@ -7,10 +7,10 @@ import json
 import pytest
 
 from services.domain.catalog import ModelFacts
+from services.domain.effort import LEVELS, split_effort
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.forced import forced_level, split_effort
-from services.domain.wire.levels import LEVELS
+from services.domain.wire.forced import forced_level
 from services.domain.wire.model import Reasoning, ToolChoice, WireError
 from tests.unit.domain.wire.foreign_cases import (
     FAMILIES,
