@@ -17,7 +17,7 @@ from services.domain.wire.arguments import read_object
 from services.domain.wire.model import WireError
 from services.domain.wire.reading import mapping, rows, text
 from services.domain.wire.scanner import scan
-from services.domain.wire.schemas import Schema, UncheckableError, extra_keys
+from services.domain.wire.schemas import Schema, UncheckableError, extra_keys, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,7 +103,7 @@ class ArgumentChecker:
         if len(source) > MAX_SCHEMA_BYTES:
             return ArgumentIssue.SCHEMA_TOO_LARGE
         try:
-            return Schema(source)
+            return schema_of(source)
         except UncheckableError:
             return ArgumentIssue.SCHEMA_UNUSABLE
 

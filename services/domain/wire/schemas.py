@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,10 @@ MAX_ERRORS = 128
 
 _FAILURES = (Unresolvable, RecursionError, ArithmeticError, TypeError, ValueError, LookupError)
 """What a validator may meet in a schema that is well-formed and still of no use."""
+
+
+MAX_CACHED_BYTES = 16 * 1024
+"""Schemas up to this size are kept: a client declares the same ones on every turn."""
 
 
 class UncheckableError(Exception):
@@ -79,6 +84,20 @@ class Schema:
         except _FAILURES as error:
             raise UncheckableError from error
         return found
+
+
+def schema_of(source: bytes) -> Schema:
+    """Return the schema that a tool declares.
+
+    Raises:
+        UncheckableError: it is no schema.
+    """
+    return Schema(source) if len(source) > MAX_CACHED_BYTES else _cached(source)
+
+
+@functools.lru_cache(maxsize=256)
+def _cached(source: bytes) -> Schema:
+    return Schema(source)
 
 
 def _pattern(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import ProviderState, Request, Turn
 
+
 class Place(enum.StrEnum):
     """Where state belongs in a turn."""
 

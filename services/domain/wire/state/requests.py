@@ -73,7 +73,18 @@ def _last_words(turns: Sequence[Turn]) -> int:
     return said[-1] if said else 0
 
 
+def _is_plain(block: Block) -> bool:
+    """Return whether there is nothing to open in a block."""
+    if isinstance(block, ToolUse | ToolResult):
+        return clean_id(block.call_id) == block.call_id
+    if isinstance(block, Thinking):
+        return not any(is_sealed(state.payload) for state in block.state)
+    return True
+
+
 def _opened_turn(turn: Turn, restored: Sequence[Restored]) -> Turn:
+    if not restored and all(map(_is_plain, turn.blocks)):
+        return turn
     if turn.role is not Role.ASSISTANT:
         blocks: tuple[Block, ...] = tuple(_opened_result(block) for block in turn.blocks)
         return turn if blocks == turn.blocks else replace(turn, blocks=blocks)

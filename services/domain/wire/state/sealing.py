@@ -29,7 +29,7 @@ MAX_ID_STATE_CHARS = 4096
 """Longest sealed text that goes into an id; longer state has only the ledger."""
 
 _DELIMITER = "-"
-_CUT_MARK = re.compile(rf"-(?:{'|'.join(MARK[:size] for size in range(len(MARK) - 1, 3, -1))})$")
+_CUT_MARKS = tuple(_DELIMITER + MARK[:size] for size in range(len(MARK) - 1, 3, -1))
 _BLANK = re.compile(r"\s+")
 _CHECK_BYTES = 4
 KINDS: tuple[Literal["signature", "encrypted", "redacted"], ...] = (
@@ -146,9 +146,16 @@ def split_id(call_id: str) -> tuple[str, ProviderState | None]:
     """Return an id without what it carries, and the state; None: it has none, or a damaged one."""
     clean, mark, rest = call_id.partition(_DELIMITER + MARK)
     if not mark:
-        return _CUT_MARK.sub("", call_id), None
+        return _uncut(call_id), None
     sealed = unseal(MARK + rest)
     return clean, sealed.state if sealed is not None else None
+
+
+def _uncut(call_id: str) -> str:
+    """Return an id without what is left of a tag that its client cut."""
+    if not call_id.endswith(_CUT_MARKS):
+        return call_id
+    return call_id.rpartition(_DELIMITER)[0]
 
 
 def has_state(call_id: str) -> bool:
