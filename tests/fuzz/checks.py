@@ -27,11 +27,14 @@ from services.domain.wire.model import (
     RenderContext,
     Start,
     Target,
+    Tool,
     UnbuildableError,
     WireError,
 )
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
+from services.domain.wire.translation import AnswerTranslation
 from tests.fuzz.inputs import Kind
+from tests.fuzz.seeds import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +52,10 @@ FACTS = (
         image_input=False,
         refused_parameters=frozenset({"temperature", "stop", "max_tokens", "tools", "stream"}),
     ),
+)
+TOOLS = tuple(
+    Tool("function", name, schema=json.dumps(schema).encode())
+    for name, schema in (("f", SCHEMA), ("g", {"type": "object"}), ("a.b", SCHEMA))
 )
 _TOO_LARGE = ClientError(ErrorKind.UPSTREAM, "gone")
 
@@ -117,13 +124,19 @@ def _answer(family: WireFamily, body: bytes, dice: random.Random) -> None:
     events = told_by(response)
     _grammatical(events)
     for client in WireFamily:
-        _rendered(client, response)
-        _streamed(client, events, dice)
+        _rendered(client, family, response, dice)
+        _streamed(client, family, events, dice)
 
 
-def _rendered(client: WireFamily, response: Response) -> None:
+def _rendered(
+    client: WireFamily, upstream: WireFamily, response: Response, dice: random.Random
+) -> None:
+    """Write an answer for a client, and read what was written as that client would."""
+    where = context(upstream, dice)
+    if client is not upstream:
+        response = AnswerTranslation(client, where).response(response)
     try:
-        codec_for(client).decode_response(codec_for(client).encode_response(response, context()))
+        codec_for(client).decode_response(codec_for(client).encode_response(response, where))
     except WireError as error:
         _readable(str(error))
         assert client is WireFamily.OPENAI_RESPONSES or client is WireFamily.GEMINI
@@ -135,7 +148,7 @@ def _stream(family: WireFamily, stream: bytes, dice: random.Random) -> None:
     _grammatical(events)
     assert _joined(events) == _joined(_decoded(family, [stream]))
     for client in WireFamily:
-        _streamed(client, events, dice)
+        _streamed(client, family, events, dice)
     observer = codec_for(family).observer()
     kept = UsageFrameFilter()
     passed = []
@@ -189,23 +202,25 @@ def _joined(events: Sequence[Event]) -> tuple[Response | None, Failure | None]:
     return assembler.response, assembler.failure
 
 
-def _streamed(client: WireFamily, events: Sequence[Event], dice: random.Random) -> None:
+def _streamed(
+    client: WireFamily, upstream: WireFamily, events: Sequence[Event], dice: random.Random
+) -> None:
     """Write events for a client, and read what was written as that client would."""
-    encoder = codec_for(client).stream_encoder(context())
-    parts = [encoder.feed([event]) for event in events]
-    sent = b"".join(parts)
+    where = context(upstream, dice)
+    told = list(events)
+    if client is not upstream:
+        told = AnswerTranslation(client, where).feed(events)
+        _grammatical(told)
+    encoder = codec_for(client).stream_encoder(where)
+    sent = b"".join([encoder.feed([event]) for event in told])
     assert not encoder.fail(_TOO_LARGE)
-    assert len(sent) <= 2_000 * len(events) + 20 * sum(map(_size, events))
+    assert len(sent) <= 2_000 * len(told) + 20 * len(repr(told))
     _grammatical(_decoded(client, [sent]))
-    broken = codec_for(client).stream_encoder(context())
-    head = broken.feed(events[: dice.randrange(len(events))])
-    told = _decoded(client, [head + broken.fail(_TOO_LARGE)])
-    _grammatical(told)
-    assert isinstance(told[-1], Failure)
-
-
-def _size(event: Event) -> int:
-    return len(repr(event))
+    broken = codec_for(client).stream_encoder(where)
+    head = broken.feed(told[: dice.randrange(len(told))])
+    heard = _decoded(client, [head + broken.fail(_TOO_LARGE)])
+    _grammatical(heard)
+    assert isinstance(heard[-1], Failure)
 
 
 def _error(family: WireFamily, body: bytes, dice: random.Random) -> None:
@@ -231,14 +246,16 @@ def _readable(words: str) -> None:
     words.encode()
 
 
-def context() -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
+def context(upstream: WireFamily, dice: random.Random) -> RenderContext:
+    """Return a context with a fixed clock, counted ids and, at times, tools to check calls by."""
     numbers = itertools.count(1)
     return RenderContext(
         model_id="routed-model",
         created_unix_s=1_700_000_000,
         new_id=lambda prefix: f"{prefix}{next(numbers)}",
         estimated_input_tokens=11,
+        tools=TOOLS if dice.random() < 0.1 else (),
+        upstream_family=upstream,
     )
 
 

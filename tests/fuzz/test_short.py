@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz.drawn import batch
 from tests.fuzz.inputs import TARGETS, Target
 
-EXAMPLES = 400
+EXAMPLES = 300
 
 
 @pytest.mark.spec("XLT-32", "XLT-33", "XLT-225")

@@ -146,7 +146,7 @@ def test_a_blocked_answer_is_no_normal_stop(reason: str, *, has_words: bool) -> 
 @pytest.mark.spec("XLT-111", "XLT-188")
 def test_a_blocked_prompt_is_a_refusal_and_no_silence() -> None:
     """B-109."""
-    body = {"promptFeedback": {"blockReason": "SAFETY"}}
+    body: gemini.Json = {"promptFeedback": {"blockReason": "SAFETY"}}
     assert answered(G, body, A)["stop_reason"] == "refusal"
     assert at(answered(G, body, O), "choices", 0, "finish_reason") == "content_filter"
     assert finishes(shown(G, gemini.told(body), O)) == ["content_filter"]
