@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
+from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
@@ -14,6 +15,7 @@ from services.credentials.model import CredentialSpec, Origin, OveragePolicy, Se
 from services.credentials.policy.declared import Declared
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
+from services.credentials.policy.trial import Trials
 from services.credentials.server import CredentialsServicer, Options, Service
 from services.domain.vocab import CredentialKind
 from services.runtime import database
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from services.credentials.ports import Shared
     from services.credentials.settings import CredentialsSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
@@ -79,6 +82,8 @@ def build(
             ladder_base_s=settings.backoff_base_seconds,
             ladder_ceiling_s=settings.backoff_ceiling_seconds,
         ),
+        trials=Trials(settings.trial_after_seconds, settings.trial_interval_seconds),
+        transient_s=settings.transient_mark_seconds,
         is_cooling=settings.cooling,
         is_affinity_on=settings.session_affinity,
         affinity_ttl_s=settings.session_affinity_seconds,
@@ -86,7 +91,7 @@ def build(
         poll_s=settings.poll_seconds,
     )
     cipher = AesGcmCipher(_keys(settings), _key_file(settings.database))
-    service = Service(SqlStore(settings.database), cipher, options, clock)
+    service = Service(SqlStore(settings.database), cipher, options, clock, _shared(common))
     servicer = CredentialsServicer(service, options, clock)
 
     def attach(server: grpc.aio.Server) -> None:
@@ -183,6 +188,15 @@ def _family_of(catalog: Catalog) -> Callable[[str], str]:
         return model.family or model_id if model is not None else model_id
 
     return family_of
+
+
+def _shared(common: CommonSettings) -> Shared:
+    url = common.shared.valkey_url.get_secret_value()
+    if not url:
+        return Alone()
+    from services.credentials.adapters.valkey import ValkeyShared  # one process needs no client
+
+    return ValkeyShared(url)
 
 
 def _keys(settings: CredentialsSettings) -> tuple[bytes, ...]:

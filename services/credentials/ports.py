@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
-    from services.credentials.model import AuditEntry, Record, Sealed, Secrets, Stored
+    from services.credentials.model import AuditEntry, Record, Sealed, Secrets, Slot, Stored
 
 
 class Store(Protocol):
@@ -100,4 +100,51 @@ class Cipher(Protocol):
 
     def open_secrets(self, sealed: Sealed, credential_id: str, provider: str) -> Secrets | None:
         """Return the secrets of one credential; None: they cannot be read."""
+        ...
+
+
+class Shared(Protocol):
+    """What replicas share beside the store: it may be lost at any time, and then each goes on by
+    itself. No method raises when it is down; nothing secret goes there.
+    """
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing is shared: there is one replica, or what they share is down."""
+        ...
+
+    async def start(self, space: str) -> None:
+        """Begin to use it; names of one deployment are apart from those of others by ``space``."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        ...
+
+    async def announce(self, revision: int) -> None:
+        """Tell the others that the store was written."""
+        ...
+
+    def announcements(self) -> AsyncIterator[int]:
+        """Yield revisions as others announce them, until cancelled."""
+        ...
+
+    async def bound(self, key: str, credential_id: str, ttl_s: float) -> str:
+        """Return the credential that a session is bound to; the given one where it had none."""
+        ...
+
+    async def rebind(self, key: str, credential_id: str, ttl_s: float) -> None:
+        """Bind a session anew, or for longer."""
+        ...
+
+    async def take(self, slot: Slot, ttl_s: float) -> bool:
+        """Return whether a slot was free over all replicas, and is now taken for a while."""
+        ...
+
+    async def renew(self, slot: Slot, ttl_s: float) -> None:
+        """Keep a slot that is still taken."""
+        ...
+
+    async def free(self, slot: Slot) -> None:
+        """Give a slot back; one that lapsed frees nothing that was taken since."""
         ...

@@ -35,6 +35,14 @@ class CredentialsSettings(ServiceSettings):
     """First block of a throttle that names no end; each further one is twice as long."""
     backoff_ceiling_seconds: PositiveSeconds = 1_800.0
     """Longest block of a throttle that names no end."""
+    trial_after_seconds: Seconds = 900.0
+    """Where every account is blocked for longer, a live request may try one now and then; 0: none
+    does."""
+    trial_interval_seconds: PositiveSeconds = 900.0
+    """Pause before the first trial of an account; each further one waits twice as long, 2 h at
+    most."""
+    transient_mark_seconds: Seconds = 60.0
+    """How long others come first after a failure of the provider's; 0: not at all."""
     lease_ttl_seconds: PositiveSeconds = 60.0
     """How long a grant holds its slot without a report."""
     poll_seconds: Annotated[Seconds, Field(le=5.0)] = 1.0

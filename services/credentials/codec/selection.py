@@ -14,8 +14,16 @@ from services.credentials.codec.eligibility import (
     decode_record,
     decode_suppressed,
 )
-from services.credentials.codec.fields import member, present, required
-from services.credentials.model import BindingRef, Purpose, Query, Strategy, Verdict
+from services.credentials.codec.fields import member, not_negative, present, required
+from services.credentials.model import (
+    BindingRef,
+    Grant,
+    Purpose,
+    Query,
+    Redemption,
+    Strategy,
+    Verdict,
+)
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import CredentialKind
 
@@ -24,12 +32,13 @@ if TYPE_CHECKING:
 
     from pointsman.common.v1 import action_pb2
 
-    from services.credentials.model import Decision, Grant, Judged, Material
+    from services.credentials.model import Decision, Judged, Material
 
 MAX_BINDINGS = 16
 MAX_TRIED = 1_000
 MAX_VERDICTS = 1_000
 SESSION_KEY_BYTES = 16
+_BUCKET_OF = fields.inverse(fields.BUCKETS)
 _PURPOSE_OF = fields.inverse(fields.PURPOSES)
 
 
@@ -64,8 +73,8 @@ def decode_select(request: pb.SelectCredentialRequest) -> Query:
     )
 
 
-def decode_acquire(request: pb.AcquireSecretRequest) -> Query | str:
-    """Return the selection that an AcquireSecret call asks for, or the id of its grant.
+def decode_acquire(request: pb.AcquireSecretRequest) -> Query | Redemption:
+    """Return the selection that an AcquireSecret call asks for, or the grant that it redeems.
 
     Raises:
         InvalidRequestError: a field is missing or out of range.
@@ -73,15 +82,40 @@ def decode_acquire(request: pb.AcquireSecretRequest) -> Query | str:
     present(request, "action")
     match request.WhichOneof("source"):
         case "grant_id":
-            required(request.action.action_id, "action.action_id")
-            required(request.action.installation_id, "action.installation_id")
-            if request.rejected_version < 0:
-                raise InvalidRequestError.of("rejected_version", "must be 0 or more")
-            return required(request.grant_id, "grant_id")
+            return _decode_redemption(request)
         case "selection":
             return _decode_selection(request.action, request.selection)
         case _:
             raise InvalidRequestError.of("source", "set grant_id or selection")
+
+
+def _decode_redemption(request: pb.AcquireSecretRequest) -> Redemption:
+    action = request.action
+    return Redemption(
+        grant_id=required(request.grant_id, "grant_id"),
+        action_id=required(action.action_id, "action.action_id"),
+        installation_id=required(action.installation_id, "action.installation_id"),
+        rejected_version=not_negative(request.rejected_version, "rejected_version"),
+        grant=_decode_grant(request.grant) if request.HasField("grant") else None,
+    )
+
+
+def _decode_grant(message: grant_pb2.CredentialGrant) -> Grant:
+    """Return a grant as it was given; whether it was is for its id to show."""
+    shown = message.attribution
+    return Grant(
+        id=message.grant_id,
+        action_id="",
+        installation_id="",
+        binding=_decode_binding(message.binding, "grant.binding", is_model_needed=False),
+        kind=member(fields.KIND_OF, shown.kind, "grant.attribution.kind"),
+        owner=member(fields.OWNER_OF, shown.owner, "grant.attribution.owner"),
+        bucket=member(_BUCKET_OF, shown.bucket, "grant.attribution.bucket"),
+        credential_id=message.credential_id,
+        presented_hash=message.presented_hash,
+        why=message.why,
+        expire_unix_s=fields.unix_s(message.expire_time),
+    )
 
 
 def _decode_selection(action: action_pb2.ActionContext, asked: pb.SecretSelection) -> Query:

@@ -22,7 +22,13 @@ from services.credentials.model.eligibility import (
     Refusal,
     Snapshot,
 )
-from services.credentials.model.grant import Bucket, Grant, Presented, PresentedIdentity
+from services.credentials.model.grant import (
+    Bucket,
+    Grant,
+    Presented,
+    PresentedIdentity,
+    Redemption,
+)
 from services.credentials.model.mark import (
     CODEX_WINDOWS,
     FIVE_HOURS,
@@ -60,6 +66,7 @@ from services.credentials.model.selection import (
     Purpose,
     Query,
     Selected,
+    Slot,
     Strategy,
     SuppressedPlan,
     Verdict,
@@ -111,12 +118,14 @@ __all__ = [
     "Purpose",
     "Query",
     "Record",
+    "Redemption",
     "Refusal",
     "Report",
     "ReportOutcome",
     "Sealed",
     "Secrets",
     "Selected",
+    "Slot",
     "Snapshot",
     "Stored",
     "Strategy",

@@ -65,3 +65,16 @@ class Grant:
     def is_subscription_served(self) -> bool:
         """Whether a plan pays."""
         return self.kind in PLAN_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Redemption:
+    """What dispatch asks the secret of a grant with."""
+
+    grant_id: str
+    action_id: str
+    installation_id: str
+    rejected_version: int = 0
+    """Version that an upstream has just refused; 0: none."""
+    grant: Grant | None = None
+    """The grant as it was given, for a replica that did not give it. None: it was not sent."""

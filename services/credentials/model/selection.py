@@ -126,6 +126,19 @@ class InFlight(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Slot:
+    """One attempt that counts against the limits of a credential, by the id of its grant."""
+
+    grant_id: str
+    credential_id: str = field(repr=False)
+    model_id: str
+    limit: int
+    """Most attempts at once on the credential; 0: no limit."""
+    model_limit: int
+    """The same for the model."""
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The verdict on one candidate."""
 
@@ -147,6 +160,8 @@ class Pick:
     is_affinity_hit: bool
     cursor_key: CursorKey
     cursor: Cursor
+    is_trial: bool = False
+    """Whether it is blocked by quota and may be tried all the same."""
 
 
 @dataclass(frozen=True, slots=True)

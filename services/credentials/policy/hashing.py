@@ -32,6 +32,19 @@ class Hasher:
         """Return a digest by which a change of configuration is seen."""
         return self._digest("declared", text)
 
+    def grant(self, *parts: str) -> str:
+        """Return what shows that a grant is ours."""
+        return self._digest("grant", *parts)
+
+    def shared(self, *parts: str) -> str:
+        """Return the name of something that replicas share outside the store."""
+        return self._digest("shared", *parts)[:HASH_DIGITS]
+
+    @staticmethod
+    def is_same(one: str, other: str) -> bool:
+        """Return whether two texts are equal, in a time that tells nothing."""
+        return hmac.compare_digest(one.encode(), other.encode())
+
     def cache_key(self, identity: str, version: int, base_url: str) -> str:
         """Return the name under which dispatch may hold a secret for a moment."""
         return self._digest("cache", identity, str(version), base_url)[:HASH_DIGITS]

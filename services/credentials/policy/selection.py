@@ -7,6 +7,7 @@ this action; hard marks; room; bucket; session binding; priority; strategy.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
@@ -29,7 +30,7 @@ from services.credentials.policy.view import Tier, tier_of
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from services.credentials.model import BindingRef, Query
     from services.credentials.policy.view import View
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 _BUCKET_VERDICTS = {
     Bucket.WARNED: Verdict.WARNED,
     Bucket.OVERAGE: Verdict.OVERAGE,
-    Bucket.LAST_RESORT: Verdict.COOLING,
 }
+NO_SETBACKS: Mapping[str, float] = MappingProxyType({})
 _BY_RULE = frozenset({Verdict.EXCLUDED, Verdict.DISABLED})
 
 
@@ -63,16 +64,22 @@ def decide(
     now_unix_s: float,
     *,
     is_gateway_exclusive: bool = False,
+    full: frozenset[str] = frozenset(),
+    setbacks: Mapping[str, float] = NO_SETBACKS,
 ) -> Decision:
     """Return the pick for one binding, with what stands against each candidate that is not free.
 
-    ``bound_id`` is the credential of the session's binding; empty: none.
+    ``bound_id`` is the credential of the session's binding; empty: none. ``full`` are credentials
+    that other replicas keep at their limits. ``setbacks`` says of credentials that failed
+    transiently until when others come first; a bound one stays, for what it has cached.
     """
     free, barred, tier = view.free, view.barred, view.tier
-    bar = _Bar(query, view, in_flight, terms)
+    bar = _Bar(query, view, in_flight, terms, full)
     if bar.is_needed:
         free, barred = bar.sorted_out()
         tier = tier_of(free, view.entries)
+    if setbacks and tier is not None:
+        tier = _without_setbacks(free, view, tier, setbacks)
     found = Decision(
         binding=binding,
         subject=view.subject,
@@ -98,10 +105,29 @@ def decide(
     return replace(found, pick=pick)
 
 
+def _without_setbacks(
+    free: tuple[Credential, ...], view: View, tier: Tier, setbacks: Mapping[str, float]
+) -> Tier:
+    """Return the tier of those that did not just fail; where all did, the one whose setback ends
+    first."""
+    if not any(c.id in setbacks for c in tier.members):
+        return tier
+    steady = tier_of([c for c in free if c.id not in setbacks], view.entries)
+    if steady is not None:
+        return steady
+    first = min(free, key=lambda c: (setbacks[c.id], c.id))
+    return Tier(Bucket.LAST_RESORT, first.spec.effective_priority, (first,))
+
+
 def verdicts(decision: Decision) -> tuple[Judged, ...]:
     """Return the verdict on every candidate of a decision, in id order."""
-    placed = (_placed(c, decision.pick, decision) for c in decision.free if decision.pick)
-    return tuple(sorted((*decision.barred, *placed), key=lambda one: one.credential.id))
+    pick = decision.pick
+    placed = [_placed(c, pick, decision) for c in decision.free if pick is not None]
+    barred = decision.barred
+    if pick is not None and pick.is_trial:
+        tried = Judged(pick.credential, Verdict.PICKED)
+        barred = tuple(tried if one.credential is pick.credential else one for one in barred)
+    return tuple(sorted((*barred, *placed), key=lambda one: one.credential.id))
 
 
 def _placed(credential: Credential, pick: Pick | None, decision: Decision) -> Judged:
@@ -125,14 +151,22 @@ def _bound(
     if entry is None or entry.credential not in free:
         return None
     bucket = entry.standing.bucket
-    is_kept = bucket is tier.bucket or (terms.survives_warning and bucket is Bucket.WARNED)
+    is_kept = bucket <= tier.bucket or (terms.survives_warning and bucket is Bucket.WARNED)
     return entry.credential if is_kept else None
 
 
 class _Bar:
     """Says what the question itself holds against candidates."""
 
-    def __init__(self, query: Query, view: View, in_flight: InFlight, terms: Terms) -> None:
+    def __init__(
+        self,
+        query: Query,
+        view: View,
+        in_flight: InFlight,
+        terms: Terms,
+        full: frozenset[str],
+    ) -> None:
+        self._full = full
         self._query = query
         self._view = view
         self._in_flight = in_flight
@@ -142,6 +176,7 @@ class _Bar:
         self._needs_plan = eligibility is not None and eligibility.is_subscription_only
         self.is_needed = bool(
             not view.is_plain
+            or full
             or self._needs_plan
             or self._is_weighted
             or query.tried
@@ -193,6 +228,8 @@ class _Bar:
     def _is_full(self, credential: Credential) -> bool:
         if not self._query.purpose.holds_slot:
             return False
+        if credential.id in self._full:
+            return True
         spec, used = credential.spec, self._in_flight
         if spec.max_in_flight and used.by_credential.get(credential.id, 0) >= spec.max_in_flight:
             return True

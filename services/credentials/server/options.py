@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
+from services.credentials.policy.trial import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,10 @@ class Options:
     """How one of several is chosen."""
     rules: Rules = field(default_factory=Rules)
     """How evidence becomes marks."""
+    trials: Trials = field(default_factory=Trials)
+    """When a blocked credential may be tried."""
+    transient_s: float = 60.0
+    """How long a failure of the provider's sets a credential back; 0: not at all."""
     is_cooling: bool = True
     """Whether quota marks block credentials that do not say so themselves."""
     is_affinity_on: bool = True

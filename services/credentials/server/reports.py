@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Phase, ReportOutcome
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from services.credentials.model import AuditEntry, Credential, Report, Secrets, Transition
     from services.credentials.policy.evidence import Rules, Seen, Step
+    from services.credentials.server.affinity import Affinities
     from services.credentials.server.feed import Feed
-    from services.credentials.server.grants import Grants
     from services.credentials.server.lapses import Lapses
     from services.credentials.server.presented import PresentedBook
+    from services.credentials.server.setbacks import Setbacks
+    from services.credentials.server.slots import Slots
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -32,25 +34,27 @@ SWEEP_S = 1.0
 _log = get_logger("credentials")
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where what a report says goes to."""
+
+    vault: Vault
+    slots: Slots
+    presented: PresentedBook
+    setbacks: Setbacks
+    affinities: Affinities
+    feed: Feed
+    lapses: Lapses
+    clock: Clock
+
+
 class Reports:
     """Applies each report once."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        grants: Grants,
-        presented: PresentedBook,
-        feed: Feed,
-        lapses: Lapses,
-        clock: Clock,
-        rules: Rules,
-    ) -> None:
-        self._vault = vault
-        self._grants = grants
-        self._presented = presented
-        self._feed = feed
-        self._lapses = lapses
-        self._clock = clock
+    def __init__(self, evidence: Evidence, rules: Rules) -> None:
+        self._evidence = evidence
+        self._vault = evidence.vault
+        self._clock = evidence.clock
         self._rules = rules
         self._done: Bounded[tuple[str, int, int], bool] = Bounded(MAX_DONE)
         self._seen: Bounded[str, Seen] = Bounded(MAX_WATCHED)
@@ -64,17 +68,18 @@ class Reports:
         """
         if self._done.get(report.identity):
             return ReportOutcome.DUPLICATE, ()
-        granted_id = self._grants.credential_of(report.grant_id)
-        credential_id = report.credential_id if granted_id is None else granted_id
-        is_known = self._touch(report)
+        evidence = self._evidence
+        credential_id = evidence.slots.credential_of(report)
+        is_known = await evidence.slots.touch(report)
         outcome = ReportOutcome.APPLIED if is_known else ReportOutcome.GRANT_UNKNOWN
         changes: tuple[Transition, ...] = ()
         if report.phase is not Phase.ALIVE:
             if credential_id:
+                evidence.setbacks.observe(credential_id, report)
                 is_stale, changes = await self._observe(credential_id, report)
                 outcome = ReportOutcome.STALE if is_stale else outcome
             elif report.presented_hash:
-                self._presented.observe(report, self._rules, self._clock.now_unix_s())
+                evidence.presented.observe(report, self._rules, self._clock.now_unix_s())
         self._done.put(report.identity, value=True)
         return outcome, changes
 
@@ -123,20 +128,12 @@ class Reports:
             RouterError: STORE_UNAVAILABLE.
         """
         now = self._clock.now_unix_s()
-        for credential in self._lapses.due(self._vault.pool, now):
+        for credential in self._evidence.lapses.due(self._vault.pool, now):
             try:
                 await self.settle(credential.id, lambda current: swept(current, now))
             except RouterError as error:
                 if error.reason is not Reason.CREDENTIAL_NOT_FOUND:
                     raise
-
-    def _touch(self, report: Report) -> bool:
-        """Keep or free the slot of the grant; return whether the grant is known."""
-        match report.phase:
-            case Phase.ENDED:
-                return self._grants.release(report.grant_id)
-            case Phase.ALIVE | Phase.HEADERS:
-                return self._grants.renew(report.grant_id)
 
     async def _observe(
         self, credential_id: str, report: Report
@@ -180,7 +177,9 @@ class Reports:
 
     def _told(self, after: Credential, found: tuple[Transition, ...]) -> tuple[Transition, ...]:
         told = tuple(replace(one, state_version=after.state_version) for one in found)
+        if not after.is_usable:
+            self._evidence.affinities.leave(after.id)
         for one in told:
             telling.transition(one)
-            self._feed.publish(after.spec.installation_id, one)
+            self._evidence.feed.publish(after.spec.installation_id, one)
         return told

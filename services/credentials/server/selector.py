@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
-    Bucket,
+    Credential,
     Cursor,
     CursorKey,
     Decision,
-    Grant,
     Pick,
-    Purpose,
     Query,
     Selected,
     SuppressedPlan,
 )
 from services.credentials.policy.denial import denial_of
-from services.credentials.policy.matching import canonical_model
 from services.credentials.policy.selection import decide
+from services.credentials.policy.trial import begun, with_trial
+from services.credentials.server import telling
 from services.credentials.server.bounded import Bounded
+from services.credentials.server.granting import slot_of
 from services.credentials.server.views import Views
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import CredentialOwner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from services.credentials.model import BindingRef, PresentedIdentity
+    from services.credentials.model import BindingRef, PresentedIdentity, Slot
+    from services.credentials.ports import Shared
+    from services.credentials.server.affinity import Affinities
+    from services.credentials.server.granting import Granter
     from services.credentials.server.grants import Grants
     from services.credentials.server.options import Options
+    from services.credentials.server.setbacks import Setbacks
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
 MAX_CURSORS = 4_096
-MAX_AFFINITIES = 65_536
 MAX_DECISIONS = 10_000
 DECISION_TTL_S = 3_600.0
+SHARED_WAIT_S = 0.1
+"""Pause before slots are looked at again that another replica may have freed."""
 
-AffinityKey = tuple[str, str, bytes, str]
-"""Tenant, provider, session, canonical model."""
+NOBODY: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +57,28 @@ class Explanation:
     elapsed_s: float
 
 
-class Selector:
-    """Chooses credentials; remembers cursors, session bindings and decisions, all bounded."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the selector works with."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        grants: Grants,
-        options: Options,
-        clock: Clock,
-        new_id: Callable[[], str],
-    ) -> None:
-        self._vault = vault
-        self._grants = grants
+    vault: Vault
+    grants: Grants
+    granter: Granter
+    affinities: Affinities
+    setbacks: Setbacks
+    shared: Shared
+    clock: Clock
+
+
+class Selector:
+    """Chooses credentials; remembers cursors and decisions, all bounded."""
+
+    def __init__(self, parts: Parts, options: Options) -> None:
+        self._parts = parts
         self._options = options
-        self._clock = clock
-        self._new_id = new_id
+        self._clock = parts.clock
         self._views = Views()
         self._cursors: Bounded[CursorKey, Cursor] = Bounded(MAX_CURSORS)
-        self._affinities: Bounded[AffinityKey, str] = Bounded(
-            MAX_AFFINITIES, options.affinity_ttl_s
-        )
         self._decisions: Bounded[str, Explanation] = Bounded(MAX_DECISIONS, DECISION_TTL_S)
 
     async def select(self, query: Query) -> tuple[Selected, float]:
@@ -87,17 +90,19 @@ class Selector:
         _check_permitted(query)
         give_up_s = self._clock.monotonic_s() + query.max_wait_s
         while True:
-            earlier = self._grants.by_key(_key(query))
+            earlier = self._parts.grants.by_key(_key(query))
             if earlier is not None:
                 return earlier, 0.0
-            found = self._explain(query)
+            found, selected = await self._try(query)
             self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())
-            if found.denial is None:
-                return self._granted(query, found), found.elapsed_s
+            if selected is not None:
+                return selected, found.elapsed_s
+            denial = found.denial or RouterError(Reason.INTERNAL, "neither a grant nor a denial")
             left_s = give_up_s - self._clock.monotonic_s()
-            if found.denial.reason is not Reason.CREDENTIAL_CONCURRENCY or left_s <= 0:
-                raise found.denial
-            await self._grants.wait_freed(left_s)
+            if denial.reason is not Reason.CREDENTIAL_CONCURRENCY or left_s <= 0:
+                raise denial
+            is_alone = self._parts.shared.is_alone
+            await self._parts.grants.wait_freed(left_s if is_alone else min(left_s, SHARED_WAIT_S))
 
     def explain(self, query: Query) -> Explanation:
         """Return what a selection would come to now; nothing moves.
@@ -119,116 +124,146 @@ class Selector:
             raise RouterError(Reason.SELECTION_NOT_FOUND, "no selection with this key in 1 h")
         return found
 
-    def _explain(self, query: Query) -> Explanation:
+    async def _try(self, query: Query) -> tuple[Explanation, Selected | None]:
+        """Return what one look comes to, with the grant where there is one."""
+        full, bound_id = NOBODY, ""
+        while True:
+            found = self._explain(query, full, bound_id)
+            if found.denial is not None:
+                return found, None
+            decision, binding = found.decision, query.bindings[found.index]
+            if decision is None or decision.pick is None:
+                return found, self._of_presented(query, found.index)
+            pick = decision.pick
+            if pick.is_trial and not await self._begin_trial(pick.credential, decision):
+                return self._denied(query, full), None
+            if not (bound_id or pick.is_trial):
+                first_id = await self._first_bound(query, binding, decision)
+                if first_id != pick.credential.id:
+                    bound_id = first_id
+                    continue
+            selected = await self._granted(query, found.index, decision, pick)
+            if selected is not None:
+                return found, selected
+            full |= {pick.credential.id}
+
+    def _explain(
+        self, query: Query, full: frozenset[str] = NOBODY, bound_id: str = ""
+    ) -> Explanation:
         started_s = time.perf_counter()
-        now = self._clock.now_unix_s()
-        self._grants.expire_due()
-        pool, decisions = self._vault.pool, []
+        decisions: list[Decision] = []
         for index, binding in enumerate(query.bindings):
             if _presented_for(query, binding) is not None:
                 return Explanation(None, index, None, time.perf_counter() - started_s)
-            subject = self._options.rules.subject(binding.model_id)
-            view = self._views.at(pool, query.installation_id, binding.provider, subject, now)
-            decision = decide(
-                query,
-                binding,
-                view,
-                pool.revision,
-                self._grants.in_flight,
-                self._cursor,
-                self._bound_id(query, binding),
-                self._options.terms,
-                now,
-                is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
-            )
+            decision = self._decide(query, binding, full, bound_id)
             decisions.append(decision)
             if decision.pick is not None:
                 return Explanation(decision, index, None, time.perf_counter() - started_s)
-        return Explanation(
-            decisions[0], -1, denial_of(decisions, now), time.perf_counter() - started_s
+        trial = with_trial(decisions, self._options.trials)
+        if trial is not None:
+            return Explanation(trial[1], trial[0], None, time.perf_counter() - started_s)
+        denial = denial_of(decisions, decisions[0].now_unix_s)
+        return Explanation(decisions[0], -1, denial, time.perf_counter() - started_s)
+
+    def _decide(
+        self, query: Query, binding: BindingRef, full: frozenset[str], bound_id: str
+    ) -> Decision:
+        parts, now = self._parts, self._clock.now_unix_s()
+        parts.grants.expire_due()
+        pool = parts.vault.pool
+        subject = self._options.rules.subject(binding.model_id)
+        if not bound_id:
+            bound_id = parts.affinities.bound_id(parts.affinities.key(query, binding, subject))
+        return decide(
+            query,
+            binding,
+            self._views.at(pool, query.installation_id, binding.provider, subject, now),
+            pool.revision,
+            parts.grants.in_flight,
+            self._cursor,
+            bound_id,
+            self._options.terms,
+            now,
+            is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
+            full=full,
+            setbacks=parts.setbacks.of(subject.model_id),
         )
 
-    def _granted(self, query: Query, found: Explanation) -> Selected:
-        binding = query.bindings[found.index]
-        decision = found.decision
-        if decision is None or decision.pick is None:
-            identity = _presented_for(query, binding)
-            if identity is None:
-                raise RouterError(Reason.INTERNAL, "a grant without a credential")
-            selected = Selected(self._presented_grant(query, binding, identity), found.index, None)
-            self._grants.open(selected, _key(query), "", slot=False, limited=False)
-            return selected
-        pick = decision.pick
+    def _denied(self, query: Query, full: frozenset[str]) -> Explanation:
+        """Return a denial: the trial that could have been went to somebody else."""
+        decisions = [self._decide(query, binding, full, "") for binding in query.bindings]
+        return Explanation(decisions[0], -1, denial_of(decisions, self._clock.now_unix_s()), 0.0)
+
+    async def _begin_trial(self, credential: Credential, decision: Decision) -> bool:
+        """Return whether this call may try a blocked credential; one in the cluster may."""
+        now, is_ours = self._clock.now_unix_s(), False
+
+        def edit(current: Credential) -> Credential:
+            nonlocal is_ours
+            after = begun(current, decision.subject, self._options.trials, now)
+            is_ours = after is not current
+            return after
+
+        try:
+            await self._parts.vault.change(credential.id, edit)
+        except RouterError:
+            return False
+        return is_ours
+
+    async def _first_bound(self, query: Query, binding: BindingRef, decision: Decision) -> str:
+        """Return the credential that a session without a binding here goes to; on any replica the
+        same."""
+        if decision.pick is None:
+            return ""
+        affinities, picked_id = self._parts.affinities, decision.pick.credential.id
+        key = affinities.key(query, binding, decision.subject)
+        if key is None or affinities.bound_id(key):
+            return picked_id
+        first_id = await affinities.first_bound_id(key, picked_id, self._parts.vault.hasher)
+        is_free = any(credential.id == first_id for credential in decision.free)
+        return first_id if is_free else picked_id
+
+    async def _granted(
+        self, query: Query, index: int, decision: Decision, pick: Pick
+    ) -> Selected | None:
+        """Return the grant of a pick; None: other replicas keep the credential full."""
+        parts, binding = self._parts, query.bindings[index]
+        grant = parts.granter.of_pick(query, binding, pick)
+        slot = slot_of(grant.id, pick.credential, binding.model_id)
+        holds_slot = query.purpose.holds_slot
+        if slot is not None and holds_slot and not await self._take(slot):
+            return None
         self._cursors.put(pick.cursor_key, pick.cursor)
-        self._bind(query, binding, pick)
-        selected = Selected(self._grant(query, binding, pick), found.index, decision)
-        spec = pick.credential.spec
-        self._grants.open(
+        selected = Selected(grant, index, decision)
+        parts.grants.open(
             selected,
             _key(query),
-            canonical_model(binding.model_id),
-            slot=query.purpose.holds_slot,
-            limited=bool(spec.max_in_flight or spec.max_in_flight_per_model),
+            decision.subject.model_id,
+            slot=holds_slot,
+            limited=slot is not None,
         )
+        telling.PICKS.labels(pick.bucket.name.lower(), pick.strategy.value).inc()
+        key = parts.affinities.key(query, binding, decision.subject)
+        if key is not None and not pick.is_trial:
+            await parts.affinities.bind(key, pick.credential.id, parts.vault.hasher)
         return selected
 
-    def _grant(self, query: Query, binding: BindingRef, pick: Pick) -> Grant:
-        credential = pick.credential
-        alias = credential.spec.alias(canonical_model(binding.model_id))
-        how = "affinity" if pick.is_affinity_hit else pick.strategy.value
-        return Grant(
-            id=self._new_id(),
-            action_id=query.action_id,
-            installation_id=query.installation_id,
-            binding=replace(binding, upstream_id=alias) if alias else binding,
-            kind=credential.spec.kind,
-            owner=credential.spec.owner,
-            bucket=pick.bucket,
-            credential_id=credential.id,
-            credential_version=credential.credential_version,
-            fingerprint=credential.fingerprint,
-            cache_key=credential.cache_key,
-            why=f"{pick.bucket.name.lower()};priority={pick.priority};{how}",
-            expire_unix_s=self._clock.now_unix_s() + self._options.lease_ttl_s,
-        )
+    async def _take(self, slot: Slot) -> bool:
+        shared = self._parts.shared
+        return shared.is_alone or await shared.take(slot, self._options.lease_ttl_s)
 
-    def _presented_grant(
-        self, query: Query, binding: BindingRef, identity: PresentedIdentity
-    ) -> Grant:
-        return Grant(
-            id=self._new_id(),
-            action_id=query.action_id,
-            installation_id=query.installation_id,
-            binding=binding,
-            kind=identity.kind,
-            owner=CredentialOwner.CALLER,
-            bucket=Bucket.CLEAN,
-            fingerprint=self._vault.hasher.fingerprint(identity.presented_hash),
-            presented_hash=identity.presented_hash,
-            why="presented",
-            expire_unix_s=self._clock.now_unix_s() + self._options.lease_ttl_s,
-        )
+    def _of_presented(self, query: Query, index: int) -> Selected:
+        binding = query.bindings[index]
+        identity = _presented_for(query, binding)
+        if identity is None:
+            raise RouterError(Reason.INTERNAL, "a grant without a credential")
+        grant = self._parts.granter.of_presented(query, binding, identity)
+        selected = Selected(grant, index, None)
+        self._parts.grants.open(selected, _key(query), "", slot=False, limited=False)
+        return selected
 
     def _cursor(self, key: CursorKey) -> Cursor:
         return self._cursors.get(key) or Cursor()
-
-    def _bound_id(self, query: Query, binding: BindingRef) -> str:
-        key = self._affinity_key(query, binding)
-        return "" if key is None else self._affinities.get(key, self._clock.monotonic_s()) or ""
-
-    def _bind(self, query: Query, binding: BindingRef, pick: Pick) -> None:
-        key = self._affinity_key(query, binding)
-        if key is not None:
-            self._affinities.put(key, pick.credential.id, self._clock.monotonic_s())
-
-    def _affinity_key(self, query: Query, binding: BindingRef) -> AffinityKey | None:
-        """Return what a prompt cache at an account belongs to; calls of our own have none."""
-        if not (self._options.is_affinity_on and query.session_key):
-            return None
-        if query.purpose is not Purpose.SERVE:
-            return None
-        model_id = canonical_model(binding.model_id)
-        return (query.installation_id, binding.provider, query.session_key, model_id)
 
 
 def _key(query: Query) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets as randomness
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
@@ -15,16 +14,22 @@ from services.credentials.model import (
     PresentedIdentity,
     Selected,
 )
+from services.credentials.policy import tokens
 from services.credentials.policy.auth import scheme_of
 from services.credentials.policy.presented import recognise
+from services.credentials.server.affinity import Affinities
+from services.credentials.server.announcing import Announcer
 from services.credentials.server.eligibility import EligibilityBook
 from services.credentials.server.feed import Feed, Removed
+from services.credentials.server.granting import Granter
 from services.credentials.server.grants import Grants
 from services.credentials.server.lapses import Lapses
 from services.credentials.server.operator import Operator
 from services.credentials.server.presented import PresentedBook
-from services.credentials.server.reports import Reports
-from services.credentials.server.selector import Selector
+from services.credentials.server.reports import Evidence, Reports
+from services.credentials.server.selector import Parts, Selector
+from services.credentials.server.setbacks import Setbacks
+from services.credentials.server.slots import Slots
 from services.credentials.server.vault import Vault
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from services.credentials.model import Presented, Query
-    from services.credentials.ports import Cipher, Store
+    from services.credentials.ports import Cipher, Shared, Store
     from services.credentials.server.options import Options
     from services.runtime.clock import Clock
 
@@ -44,18 +49,60 @@ SECRET_CACHE_S = 60.0
 class Service:
     """Everything that the RPCs do, in values."""
 
-    def __init__(self, store: Store, cipher: Cipher, options: Options, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        cipher: Cipher,
+        options: Options,
+        clock: Clock,
+        shared: Shared,
+    ) -> None:
         self._options = options
         self._clock = clock
+        self._shared = shared
         self.feed = Feed(randomness.token_hex(6))
-        self.vault = Vault(store, cipher, clock, self._changed, is_cooling=options.is_cooling)
+        self._announcing = Announcer(self._shared)
+        self.vault = Vault(
+            store,
+            cipher,
+            clock,
+            self._changed,
+            self._announcing.note,
+            is_cooling=options.is_cooling,
+        )
         self.grants = Grants(options.lease_ttl_s, clock, self._room_changed)
         self.presented = PresentedBook()
         lapses = Lapses()
         self.eligibility = EligibilityBook(self.vault, self.grants, self.feed, lapses, clock)
-        self.selector = Selector(self.vault, self.grants, options, clock, _new_grant_id)
+        self.granter = Granter(self.vault, self.grants, options.lease_ttl_s, clock, _new_nonce)
+        setbacks = Setbacks(options.transient_s, clock)
+        affinities = Affinities(
+            self._shared, options.affinity_ttl_s, clock, is_on=options.is_affinity_on
+        )
+        self.selector = Selector(
+            Parts(
+                self.vault,
+                self.grants,
+                self.granter,
+                affinities,
+                setbacks,
+                self._shared,
+                clock,
+            ),
+            options,
+        )
         self.reports = Reports(
-            self.vault, self.grants, self.presented, self.feed, lapses, clock, options.rules
+            Evidence(
+                self.vault,
+                Slots(self.vault, self.grants, shared, options.lease_ttl_s),
+                self.presented,
+                setbacks,
+                affinities,
+                self.feed,
+                lapses,
+                clock,
+            ),
+            options.rules,
         )
         self.operator = Operator(self.vault, self.grants, self.reports, clock, options.rules)
         self._tasks: tuple[asyncio.Task[None], ...] = ()
@@ -67,13 +114,16 @@ class Service:
             StartError: the store cannot be used.
         """
         await self.vault.start(self._options.declared)
+        await self._shared.start(self.vault.hasher.shared("space"))
         running = [
-            asyncio.create_task(self.eligibility.run()),
-            asyncio.create_task(self.reports.run()),
+            self.eligibility.run(),
+            self.reports.run(),
+            self._announcing.speak(),
+            self._announcing.listen(self.vault),
         ]
         if self._options.poll_s > 0:
-            running.append(asyncio.create_task(self._poll()))
-        self._tasks = tuple(running)
+            running.append(self._poll())
+        self._tasks = tuple(asyncio.create_task(work) for work in running)
 
     async def aclose(self) -> None:
         """End the background tasks and close the store."""
@@ -83,6 +133,7 @@ class Service:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         self._tasks = ()
+        await self._shared.aclose()
         await self.vault.aclose()
 
     def readiness(self) -> Mapping[str, bool]:
@@ -133,26 +184,6 @@ class Service:
             cache_until_unix_s=until,
         )
 
-    def granted(self, grant_id: str, action_id: str, installation_id: str) -> Selected:
-        """Return a grant of an action, naming the newest secret.
-
-        Raises:
-            RouterError: GRANT_UNKNOWN, also for another action's, or GRANT_EXPIRED.
-        """
-        selected = self.grants.get(grant_id)
-        grant = selected.grant
-        if (grant.action_id, grant.installation_id) != (action_id, installation_id):
-            raise RouterError(Reason.GRANT_UNKNOWN, "no such grant: select anew")
-        credential = self.vault.pool.by_id.get(grant.credential_id)
-        if credential is not None and credential.credential_version != grant.credential_version:
-            newest = replace(
-                grant,
-                credential_version=credential.credential_version,
-                cache_key=credential.cache_key,
-            )
-            return replace(selected, grant=newest)
-        return selected
-
     async def select(self, query: Query) -> tuple[Selected, float]:
         """Return a grant and the seconds that the pick took.
 
@@ -195,5 +226,5 @@ def _check_usable(credential: Credential) -> None:
     )
 
 
-def _new_grant_id() -> str:
-    return randomness.token_urlsafe(16)
+def _new_nonce() -> bytes:
+    return randomness.token_bytes(tokens.NONCE_BYTES)

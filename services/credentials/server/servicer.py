@@ -14,7 +14,7 @@ from services.credentials.codec import fields
 from services.credentials.codec import operator as operator_codec
 from services.credentials.codec import report as report_codec
 from services.credentials.codec import selection as selection_codec
-from services.credentials.model import ReportOutcome
+from services.credentials.model import Redemption, ReportOutcome
 from services.credentials.policy.selection import verdicts
 from services.credentials.server import watching
 
@@ -73,10 +73,9 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
     ) -> pb.AcquireSecretResponse:
         """Answer the key material of a grant, or of a selection made now."""
         asked = selection_codec.decode_acquire(request)
-        if isinstance(asked, str):
-            action = request.action
-            selected = self._service.granted(asked, action.action_id, action.installation_id)
-            return self._acquired(selected, None, request.rejected_version)
+        if isinstance(asked, Redemption):
+            selected = self._service.granter.redeemed(asked)
+            return self._acquired(selected, None, asked.rejected_version)
         selected, elapsed_s = await self._service.select(asked)
         record = selection_codec.encode_record(selected.decision, elapsed_s)
         return self._acquired(selected, record, 0)

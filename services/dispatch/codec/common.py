@@ -135,6 +135,19 @@ def grant(message: grant_pb2.CredentialGrant, field: str) -> Grant:
     )
 
 
+def grant_message(value: Grant) -> grant_pb2.CredentialGrant:
+    """Return a grant as it was given, but for its end and its reason."""
+    return grant_pb2.CredentialGrant(
+        grant_id=value.grant_id,
+        credential_id=value.credential_id,
+        credential_version=value.credential_version,
+        binding=binding_message(value.binding),
+        attribution=attribution_message(value.attribution),
+        secret_cache_key=value.secret_cache_key,
+        presented_hash=value.presented_hash,
+    )
+
+
 def action(message: action_pb2.ActionContext, field: str) -> ActionRef:
     """Return the action.
 

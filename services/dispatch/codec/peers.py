@@ -28,7 +28,8 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
     """Return the question for key material: of a grant, else of a selection to make now."""
     action = action_pb2.ActionContext.FromString(query.action.sealed)
     if query.grant is not None:
-        return pb.AcquireSecretRequest(action=action, grant_id=query.grant.grant_id)
+        grant = common.grant_message(query.grant)
+        return pb.AcquireSecretRequest(action=action, grant_id=grant.grant_id, grant=grant)
     record = None
     if query.eligibility is not None:
         record = eligibility_pb2.EligibilityRecord.FromString(query.eligibility.sealed)

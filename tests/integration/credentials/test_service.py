@@ -13,6 +13,7 @@ import sqlalchemy as sa
 import structlog
 
 from services.credentials.adapters import tables
+from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import parse_keys
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
@@ -66,7 +67,7 @@ def service(
     url: str, *pool: Declared, keys: tuple[bytes, ...] = (KEY,), clock: FakeClock | None = None
 ) -> Service:
     options = replace(OPTIONS, declared=pool)
-    return Service(SqlStore(url), AesGcmCipher(keys), options, clock or FakeClock())
+    return Service(SqlStore(url), AesGcmCipher(keys), options, clock or FakeClock(), Alone())
 
 
 async def mark(one: Service, credential_id: str, model: str) -> None:

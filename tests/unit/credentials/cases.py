@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from services.credentials.model import (
@@ -22,7 +23,7 @@ from services.credentials.model import (
     Subject,
 )
 from services.credentials.policy.evidence import Rules
-from services.credentials.policy.selection import Terms, decide
+from services.credentials.policy.selection import NO_SETBACKS, Terms, decide
 from services.credentials.policy.view import View
 from services.domain.vocab import CredentialKind, WireFamily
 
@@ -67,6 +68,7 @@ class Turns:
         bound: str = "",
         in_flight: InFlight = NOBODY,
         now: float = NOW,
+        setbacks: Mapping[str, float] = NO_SETBACKS,
     ) -> Decision:
         """Return one decision and move the cursor."""
         asked = asked or query()
@@ -83,14 +85,22 @@ class Turns:
             Terms(self.strategy, self.survives_warning),
             now,
             is_gateway_exclusive=asked.installation_id in self.pool.gateway_tenants,
+            setbacks=setbacks,
         )
         if found.pick is not None:
             self.cursors[found.pick.cursor_key] = found.pick.cursor
         return found
 
-    def picked(self, asked: Query | None = None, *, bound: str = "", now: float = NOW) -> str:
+    def picked(
+        self,
+        asked: Query | None = None,
+        *,
+        bound: str = "",
+        now: float = NOW,
+        setbacks: Mapping[str, float] = NO_SETBACKS,
+    ) -> str:
         """Return the id picked; empty: none."""
-        found = self.decide(asked, bound=bound, now=now)
+        found = self.decide(asked, bound=bound, now=now, setbacks=setbacks)
         return found.pick.credential.id if found.pick else ""
 
 

@@ -28,6 +28,31 @@ class Effect(enum.Enum):
     FEATURE = enum.auto()
 
 
+class Transient(enum.Enum):
+    """What a report says about faults that pass by themselves."""
+
+    NOTHING = enum.auto()
+    FAILED = enum.auto()
+    SERVED = enum.auto()
+
+
+def transient_of(report: Report) -> Transient:
+    """Return whether the provider failed: 408, 5xx, no answer, or a stream without a payload."""
+    if report.end_kind in (EndKind.CALLER_GONE, EndKind.NOT_SENT) or report.phase is Phase.ALIVE:
+        return Transient.NOTHING
+    status = report.http_status
+    if report.end_kind is EndKind.EMPTY_STREAM or (
+        status is None and report.end_kind is EndKind.FAILED
+    ):
+        return Transient.FAILED
+    if status is None or report.is_challenge_page:
+        return Transient.NOTHING
+    if status == 408 or status >= 500:
+        return Transient.FAILED
+    is_whole = report.end_kind in (None, EndKind.SUCCEEDED)
+    return Transient.SERVED if 200 <= status < 300 and is_whole else Transient.NOTHING
+
+
 def effect_of(report: Report, facts: BodyFacts) -> Effect:
     """Return the one class that a report falls into.
 

@@ -281,16 +281,18 @@ class SelectCredentialResponse(_message.Message):
     def __init__(self, grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ..., binding_index: _Optional[int] = ..., record: _Optional[_Union[SelectionRecord, _Mapping]] = ...) -> None: ...
 
 class AcquireSecretRequest(_message.Message):
-    __slots__ = ("action", "grant_id", "selection", "rejected_version")
+    __slots__ = ("action", "grant_id", "selection", "rejected_version", "grant")
     ACTION_FIELD_NUMBER: _ClassVar[int]
     GRANT_ID_FIELD_NUMBER: _ClassVar[int]
     SELECTION_FIELD_NUMBER: _ClassVar[int]
     REJECTED_VERSION_FIELD_NUMBER: _ClassVar[int]
+    GRANT_FIELD_NUMBER: _ClassVar[int]
     action: _action_pb2.ActionContext
     grant_id: str
     selection: SecretSelection
     rejected_version: int
-    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., grant_id: _Optional[str] = ..., selection: _Optional[_Union[SecretSelection, _Mapping]] = ..., rejected_version: _Optional[int] = ...) -> None: ...
+    grant: _grant_pb2.CredentialGrant
+    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., grant_id: _Optional[str] = ..., selection: _Optional[_Union[SecretSelection, _Mapping]] = ..., rejected_version: _Optional[int] = ..., grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ...) -> None: ...
 
 class AcquireSecretResponse(_message.Message):
     __slots__ = ("grant", "auth", "endpoint", "cache_until_time", "record")

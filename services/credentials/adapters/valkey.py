@@ -1,0 +1,159 @@
+"""Valkey or Redis between replicas: news of writes, slots in use, bindings of sessions.
+
+Everything here may be lost. When the server does not answer, calls come back at once as if there
+were nobody to share with, and it is tried again a little later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from services.runtime.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from services.credentials.model import Slot
+
+CALL_TIMEOUT_S = 0.1
+PAUSE_S = 1.0
+"""How long it is left alone after a failure."""
+SPACE = "pointsman:credentials:"
+
+_TAKE = """
+local now = redis.call('TIME')
+local at = now[1] * 1000 + math.floor(now[2] / 1000)
+for i = 1, #KEYS do
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', at)
+  local limit = tonumber(ARGV[2 + i])
+  if limit > 0 and not redis.call('ZSCORE', KEYS[i], ARGV[1])
+    and redis.call('ZCARD', KEYS[i]) >= limit then
+    return 0
+  end
+end
+for i = 1, #KEYS do
+  redis.call('ZADD', KEYS[i], at + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[i], ARGV[2] * 2)
+end
+return 1
+"""
+_RENEW = """
+local now = redis.call('TIME')
+local at = now[1] * 1000 + math.floor(now[2] / 1000)
+for i = 1, #KEYS do
+  local ends = redis.call('ZSCORE', KEYS[i], ARGV[1])
+  if ends and tonumber(ends) > at then
+    redis.call('ZADD', KEYS[i], at + ARGV[2], ARGV[1])
+    redis.call('PEXPIRE', KEYS[i], ARGV[2] * 2)
+  end
+end
+return 1
+"""
+_FREE = """
+for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
+return 1
+"""
+
+_log = get_logger("credentials")
+
+
+class ValkeyShared:
+    """Shares through one server."""
+
+    def __init__(self, url: str) -> None:
+        self._client = Redis.from_url(
+            url, socket_timeout=None, socket_connect_timeout=CALL_TIMEOUT_S, decode_responses=True
+        )
+        self._take = self._client.register_script(_TAKE)
+        self._renew = self._client.register_script(_RENEW)
+        self._free = self._client.register_script(_FREE)
+        self._space = SPACE
+        self._down_until_s = 0.0
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it was found down a moment ago."""
+        return time.monotonic() < self._down_until_s
+
+    async def start(self, space: str) -> None:
+        """Name everything within the deployment's own space."""
+        self._space = f"{SPACE}{space}:"
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def announce(self, revision: int) -> None:
+        """Tell the others that the store was written."""
+        await self._ask(lambda: self._client.publish(f"{self._space}changes", revision), 0)
+
+    async def announcements(self) -> AsyncIterator[int]:
+        """Yield revisions as others announce them; connects again after a loss, and then yields 0,
+        since something may have been missed."""
+        while True:
+            try:
+                async with self._client.pubsub() as listener:
+                    await listener.subscribe(f"{self._space}changes")
+                    yield 0
+                    async for message in listener.listen():
+                        if message["type"] == "message":
+                            yield int(message["data"])
+            except (RedisError, OSError, ValueError) as error:
+                self._note_down(error)
+            await asyncio.sleep(PAUSE_S)
+
+    async def bound(self, key: str, credential_id: str, ttl_s: float) -> str:
+        """Return the credential that a session is bound to; the given one where it had none."""
+        name = f"{self._space}session:{key}"
+        before = await self._ask(
+            lambda: self._client.set(name, credential_id, nx=True, get=True, px=_ms(ttl_s)), None
+        )
+        return str(before) if before else credential_id
+
+    async def rebind(self, key: str, credential_id: str, ttl_s: float) -> None:
+        """Bind a session anew, or for longer."""
+        name = f"{self._space}session:{key}"
+        await self._ask(lambda: self._client.set(name, credential_id, px=_ms(ttl_s)), None)
+
+    async def take(self, slot: Slot, ttl_s: float) -> bool:
+        """Return whether a slot was free over all replicas; true where nobody can tell."""
+        arguments: list[str | int] = [slot.grant_id, _ms(ttl_s), slot.limit, slot.model_limit]
+        return bool(await self._ask(lambda: self._take(keys=self._keys(slot), args=arguments), 1))
+
+    async def renew(self, slot: Slot, ttl_s: float) -> None:
+        """Keep a slot that is still taken."""
+        arguments: list[str | int] = [slot.grant_id, _ms(ttl_s)]
+        await self._ask(lambda: self._renew(keys=self._keys(slot), args=arguments), 1)
+
+    async def free(self, slot: Slot) -> None:
+        """Give a slot back."""
+        await self._ask(lambda: self._free(keys=self._keys(slot), args=[slot.grant_id]), 1)
+
+    def _keys(self, slot: Slot) -> list[str]:
+        own = f"{self._space}slots:{{{slot.credential_id}}}"
+        return [own, f"{own}:{slot.model_id}"]
+
+    async def _ask(self, call: Callable[[], Awaitable[object]], otherwise: object) -> object:
+        """Return the answer, or ``otherwise`` where none comes in time."""
+        if self.is_alone:
+            return otherwise
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S):
+                return await call()
+        except (RedisError, OSError, TimeoutError) as error:
+            self._note_down(error)
+            return otherwise
+
+    def _note_down(self, error: Exception) -> None:
+        if not self.is_alone:
+            _log.warning("shared_unavailable", error=type(error).__name__)
+        self._down_until_s = time.monotonic() + PAUSE_S
+
+
+def _ms(seconds: float) -> int:
+    return max(1, round(seconds * 1_000))

@@ -1,0 +1,37 @@
+"""Tells other replicas of writes, and hears of theirs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from services.credentials.ports import Shared
+    from services.credentials.server.vault import Vault
+
+
+class Announcer:
+    """Announces the newest revision, once for writes that come close together."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._newest = 0
+        self._has_news = asyncio.Event()
+
+    def note(self, revision: int) -> None:
+        """Note a write of this replica's."""
+        self._newest = max(self._newest, revision)
+        self._has_news.set()
+
+    async def speak(self) -> None:
+        """Announce writes until cancelled."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            await self._shared.announce(self._newest)
+
+    async def listen(self, vault: Vault) -> None:
+        """Adopt what others announce until cancelled."""
+        async for revision in self._shared.announcements():
+            if revision == 0 or revision > vault.pool.revision:
+                await vault.poll()

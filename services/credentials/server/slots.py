@@ -1,0 +1,47 @@
+"""Slots of limited credentials, here and over all replicas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.credentials.model import Phase
+from services.credentials.server.granting import slot_of
+
+if TYPE_CHECKING:
+    from services.credentials.model import Report
+    from services.credentials.ports import Shared
+    from services.credentials.server.grants import Grants
+    from services.credentials.server.vault import Vault
+
+
+class Slots:
+    """Keeps and frees slots as attempts go on and end, whichever replica gave them."""
+
+    def __init__(self, vault: Vault, grants: Grants, shared: Shared, ttl_s: float) -> None:
+        self._vault = vault
+        self._grants = grants
+        self._shared = shared
+        self._ttl_s = ttl_s
+
+    def credential_of(self, report: Report) -> str:
+        """Return the credential that a report is about: that of the grant where it is known."""
+        granted_id = self._grants.credential_of(report.grant_id)
+        return report.credential_id if granted_id is None else granted_id
+
+    async def touch(self, report: Report) -> bool:
+        """Keep or free the slot of a report's grant; return whether this replica knows it."""
+        is_over = report.phase is Phase.ENDED
+        grants = self._grants
+        is_known = grants.release(report.grant_id) if is_over else grants.renew(report.grant_id)
+        if self._shared.is_alone:
+            return is_known
+        credential = self._vault.pool.by_id.get(report.credential_id)
+        if credential is None:
+            return is_known
+        slot = slot_of(report.grant_id, credential, report.model_id)
+        if slot is not None:
+            if is_over:
+                await self._shared.free(slot)
+            else:
+                await self._shared.renew(slot, self._ttl_s)
+        return is_known
