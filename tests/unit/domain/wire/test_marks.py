@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -29,10 +30,11 @@ def chat(*parts: Json, **members: object) -> Json:
     return {"model": "m", "messages": [{"role": "user", "content": list(parts)}]} | members
 
 
-def to_messages(body: Json, **fields: object) -> Json:
+def to_messages(body: Mapping[str, object], *, is_cache_marked: bool = False) -> Json:
     """Return what a Messages target gets of a chat body."""
     asked = codec_for(C).decode_request(json.dumps(body).encode())
-    told: Json = json.loads(codec_for(A).encode_request(asked, target(A, **fields)).body)
+    to = target(A, is_cache_marked=is_cache_marked)
+    told: Json = json.loads(codec_for(A).encode_request(asked, to).body)
     return told
 
 
@@ -83,7 +85,7 @@ def test_tools_and_instructions_count_too() -> None:
     function = {"type": "function", "function": {"name": "f", "cache_control": SHORT}}
     system = {"role": "system", "content": [part("s", SHORT)]}
     user = {"role": "user", "content": [part("a", SHORT), part("b", SHORT)]}
-    body = {"model": "m", "tools": [function], "messages": [system, user]}
+    body: Json = {"model": "m", "tools": [function], "messages": [system, user]}
     assert count(to_messages(body)) == MAX_MARKS
     more = {"role": "user", "content": [part("c", SHORT)]}
     with pytest.raises(WireError):
