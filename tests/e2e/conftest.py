@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from tests.e2e import deployments
 from tests.e2e.deployments import Deployment
+from tests.e2e.families import four_families
 from tests.e2e.settings import Wishes
 from tests.fakes.postgres import Postgres
 from tests.fakes.upstream import FakeUpstream
@@ -44,6 +45,16 @@ async def apart(
 ) -> AsyncIterator[Deployment]:
     home = tmp_path_factory.mktemp("home")
     async with deployments.apart(home, provider, module_database, _wishes(request)) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def families(
+    provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Deployment]:
+    """Give a deployment with a provider and a model of each family."""
+    wishes = four_families(provider.base_url)
+    async with deployments.embedded(tmp_path_factory.mktemp("home"), provider, wishes) as running:
         yield running
 
 

@@ -10,9 +10,9 @@ import pytest_asyncio
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import StopReason
-from tests.e2e import deployments
 from tests.e2e.deployments import Deployment
-from tests.e2e.settings import ROUTER_KEY, Wishes
+from tests.e2e.families import PATHS, A, G, O, R, key_of, model_of
+from tests.e2e.settings import ROUTER_KEY
 from tests.e2e.talkers import TALKERS, Place, Refused, Talker
 from tests.fakes.upstream import FakeUpstream, Fault, ToolCall, Usage
 from tests.unit.domain.wire.recorded import FAMILIES
@@ -23,16 +23,6 @@ from tests.unit.domain.wire.recorded.upstreams import read
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-A, O = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT  # noqa: E741 - the names of the matrix
-R, G = WireFamily.OPENAI_RESPONSES, WireFamily.GEMINI
-
-BASES = {A: "", O: "/v1", R: "/v1", G: ""}
-PATHS = {
-    A: "/v1/messages",
-    O: "/v1/chat/completions",
-    R: "/v1/responses",
-    G: "/v1beta/models/upstream-model:",
-}
 CITIES = ("Oslo", "Tromsø")
 CALLS = tuple(ToolCall("get_weather", {"city": city}) for city in CITIES)
 SPENT = Usage(input=100, cached=900, output=40, reasoning=12)
@@ -41,45 +31,6 @@ LENGTH = {A: "max_tokens", O: "length", R: "max_output_tokens", G: "MAX_TOKENS"}
 by_client = pytest.mark.parametrize("client", FAMILIES, ids=lambda family: family.value)
 by_upstream = pytest.mark.parametrize("upstream", FAMILIES, ids=lambda family: family.value)
 by_streaming = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-
-
-def _tables(url: str) -> str:
-    return "".join(
-        f"""
-[providers.of-{family.value}]
-family = "{family.value}"
-base_url = "{url}{BASES[family]}"
-api_key = "key-of-{family.value}"
-"""
-        for family in FAMILIES
-    )
-
-
-def _models() -> str:
-    return "".join(
-        f"""
-[[models]]
-id = "by-{family.value}"
-tier = "mid"
-context_window = 200000
-max_output_tokens = 32000
-[[models.bindings]]
-provider = "of-{family.value}"
-upstream_id = "upstream-model"
-input_usd_per_mtok = 1.0
-output_usd_per_mtok = 2.0
-"""
-        for family in FAMILIES
-    )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def product(
-    provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Deployment]:
-    wishes = Wishes(tables=_tables(provider.base_url), models=_models())
-    async with deployments.embedded(tmp_path_factory.mktemp("home"), provider, wishes) as running:
-        yield running
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +61,9 @@ def cell(client: WireFamily, upstream: WireFamily, *, streamed: bool) -> Cell:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def talker(product: Deployment, provider: FakeUpstream, cell: Cell) -> AsyncIterator[Talker]:
+async def talker(families: Deployment, provider: FakeUpstream, cell: Cell) -> AsyncIterator[Talker]:
     provider.clear()
-    place = Place(product.url, ROUTER_KEY, f"by-{cell.upstream.value}", cell.is_streamed)
+    place = Place(families.url, ROUTER_KEY, model_of(cell.upstream), cell.is_streamed)
     async with TALKERS[cell.client](place) as opened:
         yield opened
 
@@ -142,7 +93,7 @@ async def test_a_conversation_with_tools(
     cut = await talker.answer("Sun")
     assert bare(cut) == cell.told(StopReason.MAX_TOKENS, text="It is ")
 
-    assert [request.key for request in provider.requests] == [f"key-of-{cell.upstream.value}"] * 3
+    assert [request.key for request in provider.requests] == [key_of(cell.upstream)] * 3
     assert all(PATHS[cell.upstream] in request.path for request in provider.requests)
     if cell.client is not cell.upstream:
         asked = read(cell.upstream, provider.requests[-1].body)
