@@ -121,8 +121,8 @@ class Shared(Protocol):
         """Close all connections."""
         ...
 
-    async def announce(self, revision: int) -> None:
-        """Tell the others that the store was written."""
+    async def announce(self, revision: int) -> bool:
+        """Tell the others that the store was written; false: they could not be told."""
         ...
 
     def announcements(self) -> AsyncIterator[int]:

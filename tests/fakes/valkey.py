@@ -58,16 +58,16 @@ class Valkey:
 
 
 @contextlib.contextmanager
-def running_valkey() -> Iterator[Valkey]:
-    """Start a server of one's own, and stop it at the end.
+def running_valkey(port: int = 0) -> Iterator[Valkey]:
+    """Start a server of one's own, and stop it at the end; 0 takes any free port.
 
     Raises: ValkeyUnavailableError.
     """
     program = find_program()
     with tempfile.TemporaryDirectory(prefix="valkey-") as folder:
         for _ in range(ATTEMPTS):
-            child = _start(program, port := free_port(), Path(folder))
-            server = Valkey(port)
+            child = _start(program, taken := port or free_port(), Path(folder))
+            server = Valkey(taken)
             try:
                 if _comes_up(child, server):
                     yield server

@@ -22,8 +22,9 @@ class Alone:
     async def aclose(self) -> None:
         """Do nothing."""
 
-    async def announce(self, revision: int) -> None:
-        """Do nothing."""
+    async def announce(self, revision: int) -> bool:
+        """Return true: there is nobody to be told."""
+        return True
 
     async def announcements(self) -> AsyncIterator[int]:
         """Yield nothing, for ever."""

@@ -7,10 +7,11 @@ were nobody to share with, and it is tried again a little later.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from typing import TYPE_CHECKING
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from services.runtime.log import get_logger
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from services.credentials.model import Slot
 
-CALL_TIMEOUT_S = 0.1
+CALL_TIMEOUT_S = 0.15
+MAX_CONNECTIONS = 8
 PAUSE_S = 1.0
 """How long it is left alone after a failure."""
 SPACE = "pointsman:credentials:"
@@ -65,10 +67,18 @@ _log = get_logger("credentials")
 class ValkeyShared:
     """Shares through one server."""
 
-    def __init__(self, url: str) -> None:
-        self._client = Redis.from_url(
-            url, socket_timeout=None, socket_connect_timeout=CALL_TIMEOUT_S, decode_responses=True
+    def __init__(self, url: str, call_timeout_s: float = CALL_TIMEOUT_S) -> None:
+        self._call_timeout_s = call_timeout_s
+        # Calls queue for few connections: many at once would take longer to open than to use.
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=MAX_CONNECTIONS,
+            timeout=call_timeout_s,
+            socket_timeout=None,
+            socket_connect_timeout=call_timeout_s,
+            decode_responses=True,
         )
+        self._client = Redis.from_pool(pool)
         self._take = self._client.register_script(_TAKE)
         self._renew = self._client.register_script(_RENEW)
         self._free = self._client.register_script(_FREE)
@@ -81,16 +91,19 @@ class ValkeyShared:
         return time.monotonic() < self._down_until_s
 
     async def start(self, space: str) -> None:
-        """Name everything within the deployment's own space."""
+        """Name everything within the deployment's own space, and open the first connection."""
         self._space = f"{SPACE}{space}:"
+        for script in (_TAKE, _RENEW, _FREE):
+            await self._ask(functools.partial(self._client.script_load, script), None)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.aclose()
 
-    async def announce(self, revision: int) -> None:
-        """Tell the others that the store was written."""
-        await self._ask(lambda: self._client.publish(f"{self._space}changes", revision), 0)
+    async def announce(self, revision: int) -> bool:
+        """Tell the others that the store was written; false: they were not told."""
+        name = f"{self._space}changes"
+        return await self._ask(lambda: self._client.publish(name, revision), None) is not None
 
     async def announcements(self) -> AsyncIterator[int]:
         """Yield revisions as others announce them; connects again after a loss, and then yields 0,
@@ -143,7 +156,7 @@ class ValkeyShared:
         if self.is_alone:
             return otherwise
         try:
-            async with asyncio.timeout(CALL_TIMEOUT_S):
+            async with asyncio.timeout(self._call_timeout_s):
                 return await call()
         except (RedisError, OSError, TimeoutError) as error:
             self._note_down(error)

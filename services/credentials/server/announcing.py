@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from services.credentials.ports import Shared
     from services.credentials.server.vault import Vault
+    from services.runtime.clock import Clock
+
+RETRY_S = 1.0
 
 
 class Announcer:
     """Announces the newest revision, once for writes that come close together."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, clock: Clock) -> None:
         self._shared = shared
+        self._clock = clock
         self._newest = 0
         self._has_news = asyncio.Event()
 
@@ -28,7 +32,9 @@ class Announcer:
         while True:
             await self._has_news.wait()
             self._has_news.clear()
-            await self._shared.announce(self._newest)
+            if not await self._shared.announce(self._newest):
+                await self._clock.sleep(RETRY_S)
+                self._has_news.set()
 
     async def listen(self, vault: Vault) -> None:
         """Adopt what others announce until cancelled."""

@@ -14,6 +14,7 @@ from services.domain.errors import Reason, RouterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from services.credentials.model import Slot
     from services.runtime.clock import Clock
 
 
@@ -123,6 +124,12 @@ class Grants:
         """Return the attempts in flight on a credential."""
         self.expire_due()
         return self._by_credential.get(credential_id, 0)
+
+    def is_full(self, slot: Slot) -> bool:
+        """Return whether this replica alone uses all that a slot's limits allow."""
+        used = self._by_credential.get(slot.credential_id, 0)
+        used_by_model = self._by_model.get((slot.credential_id, slot.model_id), 0)
+        return 0 < slot.limit <= used or 0 < slot.model_limit <= used_by_model
 
     def expire_due(self) -> None:
         """Free the slots of grants whose time has come; forget those that lapsed long ago."""

@@ -14,20 +14,19 @@ from services.credentials.model import (
     Pick,
     Query,
     Selected,
-    SuppressedPlan,
 )
 from services.credentials.policy.denial import denial_of
 from services.credentials.policy.selection import decide
 from services.credentials.policy.trial import begun, with_trial
 from services.credentials.server import telling
+from services.credentials.server.asking import check_permitted, key_of, presented_for
 from services.credentials.server.bounded import Bounded
 from services.credentials.server.granting import slot_of
 from services.credentials.server.views import Views
-from services.domain.errors import InvalidRequestError, Reason, RouterError
-from services.domain.vocab import CredentialOwner
+from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
-    from services.credentials.model import BindingRef, PresentedIdentity, Slot
+    from services.credentials.model import BindingRef, Slot
     from services.credentials.ports import Shared
     from services.credentials.server.affinity import Affinities
     from services.credentials.server.granting import Granter
@@ -87,10 +86,10 @@ class Selector:
         Raises:
             RouterError: why nothing could be picked, or ELIGIBILITY_VIOLATION.
         """
-        _check_permitted(query)
+        check_permitted(query)
         give_up_s = self._clock.monotonic_s() + query.max_wait_s
         while True:
-            earlier = self._parts.grants.by_key(_key(query))
+            earlier = self._parts.grants.by_key(key_of(query))
             if earlier is not None:
                 return earlier, 0.0
             found, selected = await self._try(query)
@@ -110,7 +109,7 @@ class Selector:
         Raises:
             RouterError: ELIGIBILITY_VIOLATION.
         """
-        _check_permitted(query)
+        check_permitted(query)
         return self._explain(query)
 
     def explain_past(self, idempotency_key: str) -> Explanation:
@@ -136,7 +135,9 @@ class Selector:
                 return found, self._of_presented(query, found.index)
             pick = decision.pick
             if pick.is_trial and not await self._begin_trial(pick.credential, decision):
-                return self._denied(query, full), None
+                if self._is_due(pick.credential, decision):
+                    return self._denied(query, full), None
+                continue  # somebody was faster with this one; another may be due
             if not (bound_id or pick.is_trial):
                 first_id = await self._first_bound(query, binding, decision)
                 if first_id != pick.credential.id:
@@ -153,7 +154,7 @@ class Selector:
         started_s = time.perf_counter()
         decisions: list[Decision] = []
         for index, binding in enumerate(query.bindings):
-            if _presented_for(query, binding) is not None:
+            if presented_for(query, binding) is not None:
                 return Explanation(None, index, None, time.perf_counter() - started_s)
             decision = self._decide(query, binding, full, bound_id)
             decisions.append(decision)
@@ -193,6 +194,13 @@ class Selector:
         """Return a denial: the trial that could have been went to somebody else."""
         decisions = [self._decide(query, binding, full, "") for binding in query.bindings]
         return Explanation(decisions[0], -1, denial_of(decisions, self._clock.now_unix_s()), 0.0)
+
+    def _is_due(self, credential: Credential, decision: Decision) -> bool:
+        known = self._parts.vault.pool.by_id.get(credential.id)
+        if known is None:
+            return False
+        now = self._clock.now_unix_s()
+        return begun(known, decision.subject, self._options.trials, now) is not known
 
     async def _begin_trial(self, credential: Credential, decision: Decision) -> bool:
         """Return whether this call may try a blocked credential; one in the cluster may."""
@@ -237,7 +245,7 @@ class Selector:
         selected = Selected(grant, index, decision)
         parts.grants.open(
             selected,
-            _key(query),
+            key_of(query),
             decision.subject.model_id,
             slot=holds_slot,
             limited=slot is not None,
@@ -249,50 +257,26 @@ class Selector:
         return selected
 
     async def _take(self, slot: Slot) -> bool:
+        """Return whether a slot is free over all replicas, and here after the wait for them."""
         shared = self._parts.shared
-        return shared.is_alone or await shared.take(slot, self._options.lease_ttl_s)
+        if shared.is_alone:
+            return not self._parts.grants.is_full(slot)
+        if not await shared.take(slot, self._options.lease_ttl_s):
+            return False
+        if self._parts.grants.is_full(slot):
+            await shared.free(slot)
+            return False
+        return True
 
     def _of_presented(self, query: Query, index: int) -> Selected:
         binding = query.bindings[index]
-        identity = _presented_for(query, binding)
+        identity = presented_for(query, binding)
         if identity is None:
             raise RouterError(Reason.INTERNAL, "a grant without a credential")
         grant = self._parts.granter.of_presented(query, binding, identity)
         selected = Selected(grant, index, None)
-        self._parts.grants.open(selected, _key(query), "", slot=False, limited=False)
+        self._parts.grants.open(selected, key_of(query), "", slot=False, limited=False)
         return selected
 
     def _cursor(self, key: CursorKey) -> Cursor:
         return self._cursors.get(key) or Cursor()
-
-
-def _key(query: Query) -> tuple[str, str]:
-    return (query.installation_id, query.idempotency_key)
-
-
-def _presented_for(query: Query, binding: BindingRef) -> PresentedIdentity | None:
-    """Return the caller's own credential for a binding, unless this action may not use it."""
-    return next(
-        (
-            one
-            for one in query.presented
-            if one.provider == binding.provider
-            and SuppressedPlan(one.kind, CredentialOwner.CALLER) not in query.suppressed
-        ),
-        None,
-    )
-
-
-def _check_permitted(query: Query) -> None:
-    eligibility = query.eligibility
-    if eligibility is None:
-        return
-    for binding in query.bindings:
-        if not eligibility.permits(binding.model_id, binding.provider):
-            raise RouterError(
-                Reason.ELIGIBILITY_VIOLATION,
-                f"the eligibility record forbids {binding.model_id} at {binding.provider}",
-                metadata={"model": binding.model_id, "provider": binding.provider},
-            )
-    if not query.installation_id:
-        raise InvalidRequestError.of("action.installation_id", "must be set")

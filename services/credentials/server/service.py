@@ -61,7 +61,7 @@ class Service:
         self._clock = clock
         self._shared = shared
         self.feed = Feed(randomness.token_hex(6))
-        self._announcing = Announcer(self._shared)
+        self._announcing = Announcer(shared, clock)
         self.vault = Vault(
             store,
             cipher,
