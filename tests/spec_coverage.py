@@ -51,7 +51,8 @@ class Coverage:
 def read_coverage(root: Path = ROOT) -> Coverage:
     """Return what the tree at `root` lists and cites."""
     specs = [path for part in PRODUCT for path in sorted((root / part).rglob("SPEC.md"))]
-    tests = sorted((root / "tests").rglob("*.py"))
+    found = sorted((root / "tests").rglob("*.py"))
+    tests = [path for path in found if "node_modules" not in path.parts]
     return Coverage(
         _gather(root, specs, listed_in),
         _gather(root, tests, lambda text: cited_in(ast.parse(text))),
