@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.levels import REASONING_FLOOR_TOKENS, level_of_budget
+from services.domain.wire.levels import REASONING_FLOOR_TOKENS
 from services.domain.wire.model import TransformAction
+from services.domain.wire.openai_chat.effort import wished_effort
 from services.domain.wire.openai_chat.refusals import (
     MAX_STOP_SEQUENCES,
     is_refused,
-    nearest_level,
     output_limit_key,
 )
 
@@ -47,7 +47,7 @@ def _wished(request: Request, target: Target, rendering: Rendering) -> Iterator[
     if request.limits.n is not None and (request.limits.n != 1 or rendering.is_native):
         yield "n", request.limits.n
     yield from _sampling(request, target, rendering)
-    effort = _effort(request, target, rendering)
+    effort = wished_effort(request, target, rendering, "reasoning_effort")
     if effort is not None:
         yield "reasoning_effort", effort
     yield from _output(request, target, rendering)
@@ -91,29 +91,6 @@ def _sampling(
         rendering.note("top_k", TransformAction.DROPPED, "top_k")
     else:
         yield "top_k", sampling.top_k
-
-
-def _effort(request: Request, target: Target, rendering: Rendering) -> str | None:
-    """Return the effort to ask for; ``auto`` leaves it to the target."""
-    reasoning, levels = request.reasoning, target.facts.reasoning_levels
-    if reasoning.mode == "off":
-        if rendering.is_native or "none" in levels:
-            return "none"
-        if target.facts.reasoning == "none":
-            return None
-        rendering.note("reasoning_off", TransformAction.PROJECTED, "reasoning_effort")
-        return "minimal" if "minimal" in levels else None
-    if reasoning.mode == "budget":
-        wanted = level_of_budget(reasoning.budget_tokens)
-        rendering.note("reasoning_budget", TransformAction.PROJECTED, "reasoning_effort")
-    elif reasoning.mode == "level":
-        wanted = reasoning.level
-    else:
-        return None
-    level = nearest_level(wanted, target, is_native=rendering.is_native)
-    if level != wanted:
-        rendering.note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
-    return level
 
 
 def _output(request: Request, target: Target, rendering: Rendering) -> Iterator[tuple[str, object]]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.levels import REASONING_FLOOR_TOKENS, level_of_budget
+from services.domain.wire.levels import REASONING_FLOOR_TOKENS
 from services.domain.wire.model import TransformAction, UnbuildableError
-from services.domain.wire.openai_chat.refusals import is_refused, nearest_level
+from services.domain.wire.openai_chat.effort import wished_effort
+from services.domain.wire.openai_chat.refusals import is_refused
 from services.domain.wire.openai_responses.knobs import LOGPROBS
 from services.domain.wire.reading import load, mapping
 
@@ -97,33 +98,12 @@ def _reasoning(request: Request, target: Target, rendering: Rendering) -> _Membe
         return {}
     raw = dict(request.native).get("reasoning") if rendering.is_native else None
     own = dict(mapping(load(raw))) if raw is not None else {}
-    effort = _effort(request, target, rendering)
+    effort = wished_effort(request, target, rendering, "reasoning.effort")
     if effort is not None:
         own["effort"] = effort
     if not rendering.is_native and request.reasoning.mode not in ("unset", "off"):
         own["summary"] = "auto"
     return own
-
-
-def _effort(request: Request, target: Target, rendering: Rendering) -> str | None:
-    """Return the effort to ask for; ``auto`` leaves it to the target."""
-    reasoning, levels = request.reasoning, target.facts.reasoning_levels
-    if reasoning.mode == "off":
-        if rendering.is_native or "none" in levels:
-            return "none"
-        rendering.note("reasoning_off", TransformAction.PROJECTED, "reasoning.effort")
-        return "minimal" if "minimal" in levels else None
-    if reasoning.mode == "budget":
-        wanted = level_of_budget(reasoning.budget_tokens)
-        rendering.note("reasoning_budget", TransformAction.PROJECTED, "reasoning.effort")
-    elif reasoning.mode == "level":
-        wanted = reasoning.level
-    else:
-        return None
-    level = nearest_level(wanted, target, is_native=rendering.is_native)
-    if level != wanted:
-        rendering.note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
-    return level
 
 
 def _text(request: Request, target: Target, rendering: Rendering) -> object | None:
