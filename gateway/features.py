@@ -1,13 +1,12 @@
 """How large the prompt of a request is. Pure.
 
-Tokens are estimated: bytes of text by four, images at a flat rate.
+Tokens are estimated: bytes of text by four, media at rates of their own.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.features import TOKENS_PER_IMAGE
 from services.domain.wire.model import ToolUse
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def input_tokens_of(request: Request, features: Features) -> int:
-    """Return the estimated tokens of system, messages, tools and images."""
+    """Return the estimated tokens of system, messages, tools and media."""
     tools = sum(len(tool.name) + len(tool.description) + len(tool.schema) for tool in request.tools)
     calls = sum(
         len(block.name) + len(block.arguments)
@@ -24,5 +23,4 @@ def input_tokens_of(request: Request, features: Features) -> int:
         for block in turn.blocks
         if isinstance(block, ToolUse)
     )
-    images = TOKENS_PER_IMAGE * features.image_count
-    return max(1, features.text_tokens + (tools + calls) // 4 + images)
+    return max(1, features.text_tokens + (tools + calls) // 4 + features.media_tokens)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 TOKENS_PER_IMAGE = 1600
 """Estimate of one image."""
+MEDIA_BYTES_PER_TOKEN = 64
+"""Base64 bytes of other media per token: a page of a PDF is about 100 KB and 1,600 tokens."""
 
 MANY_TOOLS = 128
 """Number of tools above which some targets refuse a request."""
@@ -91,7 +93,7 @@ class Features:
     text_tokens: int
     """UTF-8 bytes of all system and message text / 4."""
     overflow_tokens: int
-    """(body bytes - base64 image bytes) / 4 + 1600 per image: for context fit."""
+    """(body bytes - base64 bytes of media) / 4 + the tokens of media: for context fit."""
     full_tokens: int
     """The same with / 6: for the long-context trigger."""
     signature_tokens: int
@@ -105,6 +107,8 @@ class Features:
     is_streaming: bool
     effort: str
     requirements: tuple[Requirement, ...]
+    media_tokens: int = 0
+    """1600 per image, a 64th of the base64 bytes of other media: base64 is no text."""
 
 
 class _Tally:
@@ -112,7 +116,8 @@ class _Tally:
 
     def __init__(self) -> None:
         self.text_bytes = 0
-        self.image_bytes = 0
+        self.base64_bytes = 0
+        self.media_tokens = 0
         self.images = 0
         self.signature_bytes = 0
         self.tool_calls = 0
@@ -140,11 +145,16 @@ class _Tally:
     def _media(self, media: Media) -> None:
         self.needs.add(_MEDIA_NEEDS[media.kind])
         self.text_bytes += utf8_length(media.text)
+        self.base64_bytes += len(media.data)
+        self.media_tokens += (
+            TOKENS_PER_IMAGE
+            if media.kind == "image"
+            else -(-len(media.data) // MEDIA_BYTES_PER_TOKEN)
+        )
         if media.file_id:
             self.needs.add(Requirement.VENDOR_FILE)
         if media.kind == "image":
             self.images += 1
-            self.image_bytes += len(media.data)
             if media.url:
                 self.needs.add(Requirement.REMOTE_IMAGE)
         elif b'"citations"' in media.raw and _wants_citations(media.raw):
@@ -190,16 +200,15 @@ def features_of(request: Request, body_bytes: int) -> Features:
     for block, is_nested in _all_blocks(request):
         tally.add(block, is_nested=is_nested)
     tally.text_bytes += sum(utf8_length(block.text) for block in request.system)
-    without_images = max(0, body_bytes - tally.image_bytes)
-    image_tokens = TOKENS_PER_IMAGE * tally.images
+    without_media = max(0, body_bytes - tally.base64_bytes)
     is_signed_surface = request.family is WireFamily.ANTHROPIC
     tally.needs.update(_needs(request))
     return Features(
         requested_model=request.model,
         body_bytes=body_bytes,
         text_tokens=tally.text_bytes // 4,
-        overflow_tokens=without_images // 4 + image_tokens,
-        full_tokens=without_images // 6 + image_tokens,
+        overflow_tokens=without_media // 4 + tally.media_tokens,
+        full_tokens=without_media // 6 + tally.media_tokens,
         signature_tokens=tally.signature_bytes // 4 if is_signed_surface else 0,
         max_output_tokens=count(request.limits.max_output_tokens) or 0,
         last_kind=last_kind_of(request),
@@ -210,6 +219,7 @@ def features_of(request: Request, body_bytes: int) -> Features:
         is_streaming=request.is_stream,
         effort=request.reasoning.level,
         requirements=tuple(need for need in Requirement if need in tally.needs),
+        media_tokens=tally.media_tokens,
     )
 
 

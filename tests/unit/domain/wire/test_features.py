@@ -46,6 +46,19 @@ def test_sizes_count_text_and_leave_image_bytes_out() -> None:
     assert found.image_count == 1
 
 
+@pytest.mark.spec("TRN-4", "TRN-5")
+def test_the_base64_of_a_document_is_no_text_even_inside_a_tool_result() -> None:
+    source: Json = {"type": "base64", "media_type": "application/pdf", "data": "A" * 1_400_000}
+    document: Json = {"type": "document", "source": source}
+    result: Json = {"type": "tool_result", "tool_use_id": "t", "content": [document]}
+    for block in (document, result):
+        found = features({"role": "user", "content": [block]})
+        assert found.media_tokens == 1_400_000 // 64
+        assert found.overflow_tokens == (found.body_bytes - 1_400_000) // 4 + found.media_tokens
+        assert found.full_tokens < 22_100
+        assert found.image_count == 0
+
+
 @pytest.mark.spec("TRN-6")
 def test_signatures_are_counted_for_messages_clients() -> None:
     thinking = {"type": "thinking", "thinking": "x", "signature": "s" * 40}
