@@ -230,9 +230,15 @@ def _sqlite_engine(url: str) -> AsyncEngine:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file for its owner alone; SQLite gives its side files the same mode."""
+    """Create the file for its owner alone; SQLite gives its side files the same mode.
+
+    A file that is there is not opened: closing it would drop the locks that this process holds on
+    it through other connections, and a reader outside could then take the write-ahead log away.
+    Source: https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 @contextlib.asynccontextmanager

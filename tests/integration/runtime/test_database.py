@@ -171,3 +171,37 @@ async def test_a_connection_that_the_server_closed_is_not_used_again(postgres_ur
         assert (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one() != closed
     await engine.dispose()
     await other.dispose()
+
+
+READER = """
+import sqlite3, sys
+reader = sqlite3.connect(sys.argv[1])
+print(reader.execute("SELECT count(*) FROM things").fetchone()[0])
+reader.close()
+"""
+
+
+async def read_outside(path: Path) -> int:
+    """Return how many rows another process finds; it opens the file and closes it again."""
+    reader = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", READER, str(path), stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await reader.communicate()
+    return int(told)
+
+
+async def test_a_reader_outside_takes_nothing_from_a_writer_with_several_connections(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "shared.db"
+    first, second = (database.open_engine(f"sqlite:///{path}") for _ in range(2))
+    async with first.begin() as connection:
+        await connection.execute(text("CREATE TABLE things (id INTEGER PRIMARY KEY)"))
+    async with second.begin() as connection:
+        await connection.execute(text("INSERT INTO things VALUES (1)"))
+    assert await read_outside(path) == 1
+    async with second.begin() as connection:
+        await connection.execute(text("INSERT INTO things VALUES (2)"))
+    assert await read_outside(path) == 2
+    await first.dispose()
+    await second.dispose()
