@@ -1,0 +1,176 @@
+"""Providers that fail as they are told: who is asked, and how each dialect is asked and read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import orjson
+
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import BlockDelta, End, Failure, Text
+from tests.e2e import deployments
+from tests.e2e.settings import Wishes
+from tests.fakes.upstream import FakeUpstream, Fault, Match, RecordedRequest
+
+FAMILIES = tuple(WireFamily)
+WORDS = "alpha beta gamma delta "
+"""What a healthy provider says."""
+
+DISPATCH = """
+response_header_timeout_seconds = 0.5
+first_output_timeout_seconds = 1.0
+sse_idle_timeout_seconds = 0.6
+responses_sse_idle_timeout_seconds = 0.6
+output_stall_timeout_seconds = 2.0
+bookkeeping_hold_seconds = 0.3
+backoff_base_ms = 40
+"""
+_BASES = {WireFamily.OPENAI_CHAT: "/v1", WireFamily.OPENAI_RESPONSES: "/v1"}
+
+
+@dataclass(slots=True)
+class Stand:
+    """A deployment between clients and two providers, of which the first fails."""
+
+    client: httpx.AsyncClient
+    failing: FakeUpstream
+    backup: FakeUpstream
+    home: Path
+
+    async def ask(self, family: WireFamily, model: str, *, is_stream: bool) -> httpx.Response:
+        """Return the answer to one request, whole."""
+        path, body = asked(family, model, is_stream=is_stream)
+        headers = {"content-type": "application/json"}
+        return await self.client.post(path, content=body, headers=headers)
+
+    def script(
+        self, name: str, fault: Fault, times: int | None, families: Sequence[WireFamily] = FAMILIES
+    ) -> None:
+        """Let the first provider fail for a scenario, in each dialect for itself."""
+        for family in families:
+            self.failing.script(fault, times=times, match=_match(name, family))
+
+    def sends(self, name: str, family: WireFamily) -> list[RecordedRequest]:
+        """Return what a provider was asked for a scenario in a dialect."""
+        fake, accepts = (self.backup if name == "backup" else self.failing), _match(name, family)
+        return [request for request in fake.requests if accepts.accepts(request)]
+
+    async def seen_off(self) -> None:
+        """Return when no request is open at any provider any more."""
+        for fake in (self.failing, self.backup):
+            await fake.wait_until(lambda fake=fake: all(r.ending for r in fake.requests))
+
+
+@contextlib.asynccontextmanager
+async def standing(home: Path, scenarios: Sequence[str]) -> AsyncIterator[Stand]:
+    """Run the product in one process, with models of every dialect for each scenario."""
+    async with FakeUpstream() as failing, FakeUpstream() as backup:
+        wishes = Wishes(
+            dispatch=DISPATCH,
+            models="".join(_models(name) for name in scenarios) + _spare(),
+            tables="".join(_providers(name, failing.base_url) for name in scenarios)
+            + _providers("backup", backup.base_url),
+        )
+        async with deployments.embedded(home, failing, wishes) as running, running.client() as http:
+            yield Stand(http, failing, backup, home)
+
+
+def provider(name: str, family: WireFamily) -> str:
+    """Return the provider of a scenario in a dialect."""
+    return f"{name}-{family.value.replace('_', '-')}"
+
+
+def model(kind: str, name: str, family: WireFamily) -> str:
+    """Return the model of a scenario: `duo` has two bindings, `solo` a fallback, `lone` nothing."""
+    return f"{kind}-{provider(name, family)}"
+
+
+def asked(family: WireFamily, model_id: str, *, is_stream: bool) -> tuple[str, bytes]:
+    """Return path and body of a small request."""
+    said = [{"role": "user", "content": "Hello"}]
+    match family:
+        case WireFamily.ANTHROPIC:
+            body: Mapping[str, object] = {"model": model_id, "max_tokens": 64, "messages": said}
+            path = "/v1/messages"
+        case WireFamily.OPENAI_CHAT:
+            body = {"model": model_id, "messages": said}
+            path = "/v1/chat/completions"
+        case WireFamily.OPENAI_RESPONSES:
+            body = {"model": model_id, "input": "Hello"}
+            path = "/v1/responses"
+        case WireFamily.GEMINI:
+            action = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+            return f"/v1beta/models/{model_id}:{action}", orjson.dumps(
+                {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+            )
+    return path, orjson.dumps({**body, "stream": is_stream})
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a client makes of an answer."""
+
+    text: str
+    is_ended: bool
+    is_failed: bool
+
+
+def read(family: WireFamily, response: httpx.Response, *, is_stream: bool) -> Read:
+    """Return what an answer says in its client's dialect."""
+    codec = codec_for(family)
+    if not is_stream:
+        answer = codec.decode_response(response.content)
+        words = "".join(block.text for block in answer.blocks if isinstance(block, Text))
+        return Read(words, is_ended=True, is_failed=False)
+    decoder = codec.stream_decoder()
+    events = [*decoder.feed(response.content), *decoder.finish()]
+    return Read(
+        "".join(event.text for event in events if isinstance(event, BlockDelta)),
+        is_ended=any(isinstance(event, End) for event in events),
+        is_failed=any(isinstance(event, Failure) for event in events),
+    )
+
+
+def _match(name: str, family: WireFamily) -> Match:
+    """Return what recognises requests to a provider: its name of the model."""
+    upstream_id = f"at-{provider(name, family)}"
+    if family is WireFamily.GEMINI:
+        return Match(path=f"{upstream_id}:")
+    return Match(model=f"^{upstream_id}$")
+
+
+def _providers(name: str, url: str) -> str:
+    return "".join(
+        f'\n[providers."{provider(name, family)}"]\nfamily = "{family.value}"\n'
+        f'base_url = "{url}{_BASES.get(family, "")}"\napi_key = "key-of-{name}"\n'
+        for family in FAMILIES
+    )
+
+
+def _models(name: str) -> str:
+    text = ""
+    for family in FAMILIES:
+        own, spare = provider(name, family), provider("backup", family)
+        text += _model(model("duo", name, family), (own, spare))
+        text += _model(model("solo", name, family), (own,), fallback=f"spare-{family.value}")
+        text += _model(model("lone", name, family), (own,))
+    return text
+
+
+def _spare() -> str:
+    return "".join(_model(f"spare-{f.value}", (provider("backup", f),), 400_000) for f in FAMILIES)
+
+
+def _model(name: str, bound: Sequence[str], window: int = 200_000, *, fallback: str = "") -> str:
+    rows = "".join(
+        f'\n[[models.bindings]]\nprovider = "{at}"\nupstream_id = "at-{at}"\n'
+        f"input_usd_per_mtok = {place}.0\noutput_usd_per_mtok = {place}.0\n"
+        for place, at in enumerate(bound, 1)
+    )
+    more = f'fallbacks = ["{fallback}"]\n' if fallback else ""
+    return f'\n[[models]]\nid = "{name}"\ntier = "mid"\ncontext_window = {window}\n{more}{rows}'
