@@ -1,0 +1,134 @@
+"""What attempts say of models reaches the session, and decides the next action of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from gateway.model import (
+    AttemptFailed,
+    AttemptStarted,
+    BindingRef,
+    Effect,
+    EffectKind,
+    Failed,
+    Head,
+    Part,
+    Tail,
+)
+from services.domain.vocab import FailureClass, WireFamily
+from services.domain.wire.model import StopReason, Usage
+from tests.integration.gateway.test_deciding import BIG, SMALL, Routed, _turns
+
+USED = Usage(fresh_input=100, output=40)
+BODY = b'{"type":"message","content":[],"usage":{"input_tokens":1,"output_tokens":1}}'
+
+
+@pytest.fixture
+async def routed(tmp_path: Path) -> AsyncIterator[Routed]:
+    running = Routed(tmp_path / "ledger")
+    await running.stack.start()
+    yield running
+    await running.stack.aclose()
+
+
+def failed(failure: FailureClass, kind: EffectKind | None, *, is_rescued: bool) -> AttemptFailed:
+    effect = Effect(kind, BIG, "acme") if kind is not None else None
+    return AttemptFailed(
+        "acme",
+        failure,
+        if_rescued=effect if is_rescued else None,
+        if_unserved=None if is_rescued else effect,
+    )
+
+
+def answered(model: str = SMALL, **facts: object) -> Sequence[Part]:
+    """Return the parts of an answer that a rescue gave."""
+    head = Head(
+        binding=BindingRef(model, "globex", model, 1, 100_000),
+        wire_family=WireFamily.ANTHROPIC,
+        http_status=200,
+        headers=(("content-type", "application/json"),),
+        is_stream=False,
+        plan_index=-1,
+        planned_provider="acme",
+        fingerprint="abcd1234",
+    )
+    tail = Tail(USED, StopReason.END_TURN, **facts)  # type: ignore[arg-type]  # facts by name
+    return (AttemptStarted(2, "globex", model, cause="sibling"), head, BODY, tail)
+
+
+async def ask(routed: Routed, *parts: Part) -> tuple[int, str, str]:
+    """Return status, reason and model of one more action, answered by these parts."""
+    routed.dispatch.steps = parts
+    status, headers, _ = await routed.ask(_turns(1))
+    return status, headers.get("x-router-decision", ""), headers.get("x-router-model", "")
+
+
+@pytest.mark.spec("DSP-113", "DSP-251")
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (FailureClass.UPSTREAM_STATUS, EffectKind.DEMOTE),
+        (FailureClass.RATE_LIMITED, EffectKind.COOLDOWN),
+    ],
+)
+async def test_a_model_whose_failure_was_rescued_is_not_chosen_next(
+    routed: Routed, failure: FailureClass, kind: EffectKind
+) -> None:
+    first = await ask(routed, failed(failure, kind, is_rescued=True), *answered())
+    assert first == (200, "sibling_failover", SMALL)
+    routed.dispatch.steps = ()
+    await routed.ask(_turns(1))
+    assert routed.dispatch.served == [BIG, SMALL]
+
+
+@pytest.mark.spec("DSP-252")
+async def test_what_says_nothing_of_a_model_changes_nothing(routed: Routed) -> None:
+    await ask(routed, failed(FailureClass.OVERLOADED, None, is_rescued=True), *answered())
+    routed.dispatch.steps = ()
+    await routed.ask(_turns(1))
+    assert routed.dispatch.served == [BIG, BIG]
+
+
+@pytest.mark.spec("DSP-256")
+async def test_two_overloads_that_the_client_saw_put_the_provider_last(routed: Routed) -> None:
+    unserved = failed(FailureClass.OVERLOADED, EffectKind.COUNT_OVERLOAD, is_rescued=False)
+    overloaded = Failed(FailureClass.OVERLOADED, 529, wire_family=WireFamily.ANTHROPIC)
+    for _ in range(2):
+        status, _, _ = await ask(routed, unserved, overloaded)
+        assert status == 529
+    routed.dispatch.steps = ()
+    await routed.ask(_turns(1))
+    providers = [binding.provider for binding in routed.dispatch.orders[-1].plan.bindings]
+    assert providers == ["globex", "acme"]
+
+
+@pytest.mark.spec("DSP-257")
+async def test_a_request_that_a_model_can_never_take_ends_its_pin(routed: Routed) -> None:
+    unfit = failed(FailureClass.SCHEMA, EffectKind.EVICT_PIN, is_rescued=True)
+    await ask(routed, unfit, *answered())
+    session = await routed.session()
+    assert session.pin is not None
+    assert not session.pin.is_named
+
+
+@pytest.mark.spec("DSP-107")
+async def test_after_a_refusal_of_policy_the_session_leaves_its_vendor(routed: Routed) -> None:
+    served = answered(BIG, refusal_seen=True)
+    await ask(routed, *served)
+    await ask(routed, AttemptStarted(1, "acme", BIG, cause="cyber_refusal"), *answered()[1:])
+    session = await routed.session()
+    assert session.pin is not None
+    assert session.pin.choice.reason == "cyber-refusal-repin"
+    assert session.pin.choice.model_id == SMALL
+
+
+async def test_every_plan_offers_what_was_scored_besides(routed: Routed) -> None:
+    await routed.ask()
+    plan = routed.dispatch.orders[0].plan
+    assert [(row.cause.value, row.bindings[0].model_id) for row in plan.rescues] == [
+        ("sibling", SMALL)
+    ]
