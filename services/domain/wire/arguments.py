@@ -6,7 +6,8 @@ import re
 
 from services.domain.wire.reading import dump, join_surrogates, load
 
-_FENCE = re.compile(r"^\s*```[A-Za-z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+_FENCE = "```"
+_OPENING = re.compile(r"```[A-Za-z]*[ \t\r]*\n")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _SCALAR = re.compile(r"-?\d[0-9.eE+-]*|true|false|null")
@@ -75,8 +76,7 @@ def _wrapped(words: str, value: object) -> bytes:
 
 
 def _repaired(words: str) -> bytes | None:
-    fenced = _FENCE.match(words)
-    candidate = fenced[1].strip() if fenced else words.removeprefix("```json").lstrip()
+    candidate = _unfenced(words)
     if not candidate.startswith("{"):
         return None
     candidate = _closed(candidate)
@@ -84,6 +84,14 @@ def _repaired(words: str) -> bytes | None:
         return None
     candidate = _without_trailing_commas(candidate)
     return candidate.encode("utf-8", "replace") if isinstance(_read(candidate), dict) else None
+
+
+def _unfenced(words: str) -> str:
+    """Return ``words`` without a code fence around them."""
+    opening = _OPENING.match(words)
+    if opening is None:
+        return words.removeprefix(f"{_FENCE}json").lstrip()
+    return words[opening.end() :].rstrip().removesuffix(_FENCE).strip()
 
 
 def _without_trailing_commas(words: str) -> str:
@@ -106,7 +114,7 @@ class _Walk:
         self._open: list[str] = []
         self._is_value_next = False
         self._kept = 1
-        self._kept_open: list[str] = ["{"]
+        self._kept_depth = 1
         self.end: int | None = None
         """Where the object ends; None: the text breaks off before."""
 
@@ -120,7 +128,8 @@ class _Walk:
             at = following
         if self.end is not None:
             return self._words[: self.end]
-        closers = "".join(_CLOSERS[each] for each in reversed(self._kept_open))
+        # Behind the last complete value brackets only opened: what was open there still is.
+        closers = "".join(_CLOSERS[each] for each in reversed(self._open[: self._kept_depth]))
         return self._words[: self._kept] + closers
 
     def _step(self, at: int) -> int | None:
@@ -166,7 +175,7 @@ class _Walk:
         """Take note of a complete value: what follows may be left out."""
         self._is_value_next = False
         self._kept = at
-        self._kept_open = list(self._open)
+        self._kept_depth = len(self._open)
         return at
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
+from services.domain.wire.arguments import as_object
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, Target, Text, WireError
 from services.domain.wire.reading import MAX_COUNT, MAX_DEPTH, count, dump, load
@@ -249,3 +250,41 @@ def test_a_wide_schema_is_cleaned_in_bounded_time(schema: dict[str, object]) -> 
     told = {"type": "object", "properties": {"a": schema}}
     tool = json.dumps({"name": "f", "input_schema": told})
     within(5, text_request(A, '"x"')[:-1] + f',"tools":[{tool}]}}'.encode(), A, G)
+
+
+@pytest.mark.spec("XLT-157", "XLT-225")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```json\n" + "\n " * 100_000 + "x",
+        "```" + "\n" * 200_000,
+        '{"a":"' + '\\"' * 100_000,
+        '"' * 100_000 + "\\",
+        "{" * 200_000,
+        '{"a":' * 50_000,
+        '{"k":' + "[1," * 60_000,
+        '{"a":' + '{"b":1,"c":' * 20_000,
+        "{" + " " * 200_000 + "x",
+        "{" + ",]" * 100_000,
+        "{" + ", " * 100_000 + "}",
+    ],
+    ids=range(11),
+)
+def test_arguments_that_cannot_be_read_are_given_up_in_bounded_time(text: str) -> None:
+    """One answer must not hold up all others."""
+    started = time.process_time()
+    as_object(text.encode())
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.spec("XLT-157")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"a":1}\n```',
+        '```\r\n{"a":1}```',
+        '```JSON \n\n {"a":1,}\n\n```',
+    ],
+)
+def test_a_fence_around_arguments_is_taken_away(text: str) -> None:
+    assert as_object(text.encode()) == (b'{"a":1}', True)
