@@ -140,7 +140,9 @@ class Actions:
         decision = await decider.decide(ground, memory)
         course.decided(decision)
         written = await summaries.written(ground.action, decision, self._left_s(course))
-        thread.decided(decision, kept if written.stored is None else written.stored)
+        course.belief = decider.believed(ground, written.action, decision, memory)
+        stored = kept if written.stored is None else written.stored
+        thread.decided(decision, stored, written.action.input_tokens)
         return _Ready(written.action, decision)
 
     async def _dispatched(
@@ -170,6 +172,7 @@ class Actions:
             )
         finally:
             account.close()
+            course.bill = account.bill
 
     async def _granted(self, action: Action, decision: Decision) -> Grant | None:
         """Return a grant for the plan; None where its credentials rest and other models may serve.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.model import RescueCause
 from gateway.model.explained import Completed
+from services.domain.pricing import PARTS_PER_MICRO
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from gateway.explaining.ports import Watchers
     from gateway.model import Action, BindingRef, Decision, Head, Tail
+    from gateway.model.decision import Belief, Fact
+    from gateway.model.record import Bill
     from services.domain.wire.model import Stop, StopReason, Usage
     from services.runtime.clock import Clock
 
@@ -37,6 +40,10 @@ class Course:
         self._clock = clock
         self.head: Head | None = None
         self.decision: Decision | None = None
+        self.belief: Belief | None = None
+        """What the action was believed to cost."""
+        self.bill: Bill | None = None
+        """What its serving attempt cost."""
         self.fingerprint = ""
         self.attempts = 0
         self.rescue = ""
@@ -158,4 +165,38 @@ class Course:
             elapsed_ms=round(elapsed_s * 1000, 2),
             outcome=self._outcome,
             reason=self._reason,
+            **self._planner_facts(),
+            **self._costs(),
         )
+
+    def _planner_facts(self) -> dict[str, Fact]:
+        """Return what the planner's verdict rests on; nothing where it was not asked."""
+        answer = self.decision.answer if self.decision is not None else None
+        if answer is None:
+            return {}
+        return {f"planner_{name}": fact for name, fact in answer.facts}
+
+    def _costs(self) -> dict[str, int | None]:
+        """Return the believed cost beside the billed one; both count where the same served.
+
+        Only the prompts are held against each other: how long an answer gets, nobody knows before.
+        """
+        belief, bill, head = self.belief, self.bill, self.head
+        if belief is None:
+            return {}
+        costs: dict[str, int | None] = {
+            "believed_micros": belief.cost.micros,
+            "billed_micros": bill.cost.micros if bill is not None else None,
+        }
+        is_same = head is not None and (head.binding.model_id, head.binding.provider) == (
+            belief.binding.model_id,
+            belief.binding.provider,
+        )
+        if bill is None or not is_same:
+            return costs
+        believed, billed = belief.cost.input_parts, bill.cost.input_parts
+        costs["believed_input_micros"] = believed // PARTS_PER_MICRO
+        costs["billed_input_micros"] = billed // PARTS_PER_MICRO
+        if billed > 0:
+            metrics.BELIEVED_COST_RATIO.observe(believed / billed)
+        return costs

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway import metrics
+from gateway.deciding.belief import believed
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gateway.deciding.pinned import Memory
     from gateway.eligibility import Policy
     from gateway.model import Action, BindingRef, EligibilityAnswer, EligibilityRecord
-    from gateway.model.decision import Decision
+    from gateway.model.decision import Belief, Decision
     from gateway.ports import Credentials
     from gateway.rescues import RescueRules
     from gateway.routing import Routing
@@ -83,6 +84,19 @@ class Decider:
         self._report_unmet(ground.action, decision)
         moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
         return with_rescues(decision, ground, memory.session, moment, self._rescues)
+
+    def believed(
+        self, ground: Ground, action: Action, decision: Decision, memory: Memory
+    ) -> Belief | None:
+        """Return what a decided action is believed to cost; None: its price is not known.
+
+        ``action`` is what goes out, perhaps with a summary that was not sent before.
+        """
+        moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
+        session = memory.session
+        if action is not ground.action:
+            session = replace(session, history_epoch=session.history_epoch + 1)
+        return believed(action, decision.plan, session, moment, ground.passed_over)
 
     def _with_effort(self, action: Action, decision: Decision) -> Decision:
         """Return a decision with the effort that the caller forces, by header or by name."""

@@ -35,6 +35,11 @@ ARGUMENT_ISSUES = Counter(
     "Tool calls of translated answers with a fault, by what was done about it",
     ("issue",),
 )
+BELIEVED_COST_RATIO = Histogram(
+    "pointsman_believed_cost_ratio",
+    "Cost of a prompt as it was believed, over what it was billed at",
+    buckets=(0.5, 0.75, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25, 1.5, 2.0),
+)
 LEDGER_ROWS = Counter(
     "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
 )

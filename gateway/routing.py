@@ -195,7 +195,8 @@ class Routing:
             metrics.DEGRADED.labels("planner").inc()
             return self._on_pin(case, pin, DecisionPath.DEGRADED, "planner_unavailable_pin")
         if not answer.is_switch:
-            return self._on_pin(case, pin, DecisionPath.STAY, f"stay_{answer.label}")
+            stay = self._on_pin(case, pin, DecisionPath.STAY, f"stay_{answer.label}")
+            return replace(stay, answer=answer)
         reason = f"switch_{answer.label}"
         decision = self._fresh(case, scored.fresh, DecisionPath.SWITCH, reason)
         summary = None
@@ -206,7 +207,8 @@ class Routing:
                 scope=decision.scope,
                 summarizers=writers,
             )
-        return replace(decision, pin=self._choice(scored, decision), summary=summary)
+        choice = self._choice(scored, decision)
+        return replace(decision, pin=choice, summary=summary, answer=answer)
 
     def _writers(self, case: _Case, scored: Scored, pin: Choice) -> tuple[BindingRef, ...]:
         """Return who may write a summary; nobody where one must not, or cannot pay.

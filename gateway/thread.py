@@ -44,8 +44,11 @@ class Thread(Protocol):
         """Return what is remembered. ``is_led``: the session has a say in what serves."""
         ...
 
-    def decided(self, decision: Decision, summary: bytes | None) -> None:
-        """Remember a decision; ``summary`` is what to keep from now on, None: as before."""
+    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
+        """Remember a decision; ``summary`` is what to keep from now on, None: as before.
+
+        ``estimated_tokens`` is the estimate of the prompt that goes out.
+        """
         ...
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
@@ -79,7 +82,7 @@ class Forgetful:
         """Return an empty session."""
         return Memory(Session(self._address))
 
-    def decided(self, decision: Decision, summary: bytes | None) -> None:
+    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
         """Do nothing."""
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
@@ -122,6 +125,7 @@ class SessionThread:
         self._began_unix_s = clock.now_unix_s()
         self._basis_epoch = 0
         self._history_epoch = 0
+        self._estimated_tokens = 0
         self._is_remembered = False
         self._is_served = False
         self._is_state_kept = False
@@ -144,10 +148,11 @@ class SessionThread:
             is_history_trimmed=is_trimmed(found.session, *self._history),
         )
 
-    def decided(self, decision: Decision, summary: bytes | None) -> None:
+    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
         """Remember history, risks and pin; nothing of an action that is no conversation's."""
         pin = decision.pin
         self._decision = decision
+        self._estimated_tokens = estimated_tokens
         self._is_remembered = pin is not None or decision.path is DecisionPath.FORCED
         if pin is None:
             return
@@ -185,6 +190,7 @@ class SessionThread:
                 self._action.request, has_long_cache=head.wire_family is WireFamily.ANTHROPIC
             ),
             history_epoch=self._history_epoch,
+            estimated_tokens=self._estimated_tokens,
             is_output_limited=stop is StopReason.MAX_TOKENS,
         )
         self._sessions.change(

@@ -10,6 +10,7 @@ from pointsman.planner.v1 import planner_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.attempts import binding_of, binding_ref, planned_binding, record_of
+from gateway.codec.plan_facts import plan_facts
 from gateway.codec.records import eligibility_record
 from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.decision import (
@@ -141,6 +142,7 @@ def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
         is_switch=message.verdict == planner_pb2.VERDICT_SWITCH,
         label=name.removeprefix("PLAN_REASON_").lower(),
         is_summary_chosen=message.value_sum.is_summary_chosen,
+        facts=plan_facts(message),
     )
 
 

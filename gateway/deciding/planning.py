@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from gateway.sessions.model import Choice, Session
     from services.domain.catalog import Model
 
+MOST_CORRECTION = 4.0
+"""Factor by which an estimate is corrected at most: a count that is further away was of another
+prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -73,14 +77,24 @@ def pin_side(scored: Scored, pin: Choice, moment: Moment) -> Side:
 
 
 def prompt_tokens(session: Session, estimated_tokens: int) -> int:
-    """Return the size of the prompt: the estimate, at least what was last counted of it.
+    """Return the size of the prompt: the estimate, corrected by how the last one missed its count.
 
-    A history that was not cut only grows.
+    A history that was not cut only grows, so that it has at least what was last counted of it.
     """
     last = session.last_use
-    if last is None or last.history_epoch != session.history_epoch:
+    if last is None:
         return estimated_tokens
-    return max(estimated_tokens, last.tokens.fresh + last.tokens.cached)
+    counted = last.tokens.fresh + last.tokens.cached
+    corrected = round(estimated_tokens * _correction(last.estimated_tokens, counted))
+    is_cut = last.history_epoch != session.history_epoch
+    return max(1, corrected) if is_cut else max(1, corrected, counted)
+
+
+def _correction(estimated_tokens: int, counted_tokens: int) -> float:
+    """Return what an estimate is to be multiplied by; 1 where nothing was estimated or counted."""
+    if estimated_tokens <= 0 or counted_tokens <= 0:
+        return 1.0
+    return min(MOST_CORRECTION, max(1 / MOST_CORRECTION, counted_tokens / estimated_tokens))
 
 
 def binding_at(model: Model, provider: str) -> BindingRef:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from gateway.model.record import AttemptRecord
     from gateway.sessions.model import CacheState, Choice
     from services.domain.catalog import Binding
+    from services.domain.pricing import Cost
     from services.domain.vocab import ModelTier
+    from services.domain.wire.model import Usage
+
+
+Fact: TypeAlias = "bool | int | float | str"
+"""A number or a word of a closed set, fit for a log."""
 
 
 class Strategy(enum.StrEnum):
@@ -149,6 +155,17 @@ class PlanAnswer:
     is_switch: bool
     label: str
     is_summary_chosen: bool = False
+    facts: tuple[tuple[str, Fact], ...] = ()
+    """What the verdict rests on, by name: inputs, sums, prices, versions. No content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What the attempt planned first is believed to use and to cost, before it is made."""
+
+    binding: BindingRef
+    usage: Usage
+    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +206,5 @@ class Decision:
     score: Score | None = None
     summary: SummaryQuestion | None = None
     """A summary to ask for before dispatch."""
+    answer: PlanAnswer | None = None
+    """What the planner said; None: it was not asked, or did not answer."""

@@ -115,6 +115,7 @@ def _use(members: Members) -> BindingUse:
         ended_unix_s=_number(members, "ended_unix_s"),
         cache_ttl_s=_number(members, "cache_ttl_s"),
         history_epoch=_whole(members, "history_epoch"),
+        estimated_tokens=_whole(members, "estimated_tokens"),
         is_output_limited=members.get("is_output_limited") is True,
     )
 

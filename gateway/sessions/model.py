@@ -98,6 +98,8 @@ class BindingUse:
     cache_ttl_s: float
     history_epoch: int = 0
     """The session's history when it was given; another one means that the cache is of no use."""
+    estimated_tokens: int = 0
+    """What its prompt was estimated at before it was counted; 0: not known."""
     is_output_limited: bool = False
     """Whether the provider said that it stopped at the output limit."""
 

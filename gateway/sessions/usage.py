@@ -125,19 +125,12 @@ def cache_ttl_s(request: Request, *, has_long_cache: bool) -> float:
 
     ``has_long_cache``: the provider honours marks of an hour. Only a request that asks has it.
     """
-    is_long = has_long_cache and any(mark.ttl == _LONG_MARK for mark in _marks(request))
+    is_long = has_long_cache and any(mark.ttl == _LONG_MARK for mark in cache_marks(request))
     return LONG_CACHE_TTL_S if is_long else SHORT_CACHE_TTL_S
 
 
-def _is_over(use: BindingUse, now_unix_s: float) -> bool:
-    return now_unix_s - use.started_unix_s >= use.cache_ttl_s
-
-
-def _binding(use: BindingUse) -> tuple[str, str, str]:
-    return use.model_id, use.provider, use.fingerprint
-
-
-def _marks(request: Request) -> Iterator[CacheMark]:
+def cache_marks(request: Request) -> Iterator[CacheMark]:
+    """Return the cache breakpoints of a request."""
     holders = (
         *request.system,
         *request.tools,
@@ -149,3 +142,11 @@ def _marks(request: Request) -> Iterator[CacheMark]:
         ),
     )
     return (holder.cache for holder in holders if holder.cache is not None)
+
+
+def _is_over(use: BindingUse, now_unix_s: float) -> bool:
+    return now_unix_s - use.started_unix_s >= use.cache_ttl_s
+
+
+def _binding(use: BindingUse) -> tuple[str, str, str]:
+    return use.model_id, use.provider, use.fingerprint

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.build import Deciding
 from gateway.deciding.kinds import Rules
@@ -182,6 +183,20 @@ async def test_a_switch_serves_the_pick_and_pins_it(routed: Routed) -> None:
     assert routed.handover.asked == []
     session = await routed.session()
     assert session.has_ever_switched
+
+
+@pytest.mark.spec("PLN-45")
+async def test_the_line_of_an_action_holds_verdict_and_costs(routed: Routed) -> None:
+    await _pinned(routed)
+    routed.scorer.picks = [SMALL]
+    routed.planner.answer = PlanAnswer(False, "value_negative", facts=(("value_micros", -7),))
+    routed.dispatch.usage = Usage(fresh_input=20, cache_read=9_000, cache_write=0, output=50)
+    with capture_logs() as lines:
+        await routed.ask(_turns(2))
+    (line,) = [each for each in lines if each["event"] == "action"]
+    assert line["planner_value_micros"] == -7
+    assert line["billed_micros"] == 20 * 5 + 9_000 * 5 // 2 + 50 * 25
+    assert line["believed_input_micros"] == pytest.approx(line["billed_input_micros"], rel=0.05)
 
 
 @pytest.mark.spec("TRN-92")
