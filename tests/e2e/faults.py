@@ -63,7 +63,11 @@ class Stand:
     async def seen_off(self) -> None:
         """Return when no request is open at any provider any more."""
         for fake in (self.failing, self.backup):
-            await fake.wait_until(lambda fake=fake: all(r.ending for r in fake.requests))
+            await _idle(fake)
+
+
+async def _idle(fake: FakeUpstream) -> None:
+    await fake.wait_until(lambda: all(request.ending for request in fake.requests))
 
 
 @contextlib.asynccontextmanager
