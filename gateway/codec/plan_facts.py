@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from pointsman.planner.v1 import planner_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from google.protobuf.descriptor import EnumDescriptor
     from google.protobuf.message import Message
 
     from gateway.model.decision import Fact
@@ -27,7 +26,7 @@ _UNITS = (("_micro_usd", "_micros"), ("_token_count", "_tokens"))
 def plan_facts(message: planner_pb2.PlanActionResponse) -> tuple[tuple[str, Fact], ...]:
     """Return the facts in the order of the message; money only where it was computed."""
     facts: list[tuple[str, Fact]] = [
-        ("economics", _word(planner_pb2.Economics.DESCRIPTOR, message.economics)),
+        ("economics", _word(planner_pb2.Economics.items(), message.economics)),
         ("is_ev_computed", message.is_ev_computed),
     ]
     for name, prefix in _PARTS.items():
@@ -50,14 +49,15 @@ def _numbers(part: Message, prefix: str) -> Iterator[tuple[str, Fact]]:
         if field.enum_type is None:
             yield prefix + _shown(field.name), value
         else:
-            yield prefix + field.name, _word(field.enum_type, value)
+            names = [(known.name, known.number) for known in field.enum_type.values]
+            yield prefix + field.name, _word(names, value)
 
 
-def _word(kind: EnumDescriptor, number: int) -> str:
+def _word(names: Iterable[tuple[str, int]], number: int) -> str:
     """Return the name of an enum's value without the enum's own name."""
-    known = kind.values_by_number.get(number)
-    stem = kind.values_by_number[0].name.removesuffix("UNSPECIFIED")
-    return known.name.removeprefix(stem).lower() if known is not None else "unknown"
+    by_number = {known: name for name, known in names}
+    stem = by_number[0].removesuffix("UNSPECIFIED")
+    return by_number[number].removeprefix(stem).lower() if number in by_number else "unknown"
 
 
 def _price(price: planner_pb2.UsedPrice, side: str) -> Iterator[tuple[str, Fact]]:
