@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
@@ -40,6 +41,31 @@ _MEDIA_KINDS: dict[str, Literal["image", "audio", "video"]] = {
 }
 
 
+class _Waiting:
+    """Calls without result, found by id or by name, the oldest first."""
+
+    def __init__(self) -> None:
+        self._calls: list[ToolUse | None] = []
+        self._by_id: dict[str, deque[int]] = defaultdict(deque)
+        self._by_name: dict[str, deque[int]] = defaultdict(deque)
+
+    def add(self, call: ToolUse) -> None:
+        """Let a call wait."""
+        self._by_id[call.call_id].append(len(self._calls))
+        self._by_name[call.name].append(len(self._calls))
+        self._calls.append(call)
+
+    def answered_by(self, call_id: str, name: str) -> ToolUse | None:
+        """Take the call that a result answers; None when none waits for it."""
+        queue = self._by_id[call_id] if call_id else self._by_name[name]
+        while queue:
+            place = queue.popleft()
+            call, self._calls[place] = self._calls[place], None
+            if call is not None:
+                return call
+        return None
+
+
 class Conversation:
     """Collects the contents of one request in order.
 
@@ -49,7 +75,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
-        self._waiting: list[ToolUse] = []
+        self._waiting = _Waiting()
         self._nameless: set[str] = set()
 
     def add(self, index: int, node: Node) -> None:
@@ -103,7 +129,7 @@ class Conversation:
             state=(state_of(signature),) if signature else (),
             raw=raw,
         )
-        self._waiting.append(use)
+        self._waiting.add(use)
         return [use]
 
     def _result(self, node: Node, raw: bytes) -> list[Block]:
@@ -111,9 +137,7 @@ class Conversation:
         name, call_id = text(told.get("name")), text(told.get("id"))
         if not name and call_id in self._nameless:
             return []
-        call = next((use for use in self._waiting if _is_answer(call_id, name, use)), None)
-        if call is not None:
-            self._waiting.remove(call)
+        call = self._waiting.answered_by(call_id, name)
         response = child(node, "response")
         blocks, is_error = _told(response)
         blocks += [_inner(row) for row in rows(told.get("parts"))]
@@ -155,10 +179,6 @@ def media_of(told: Mapping[str, object], kind: str, raw: bytes) -> Media:
 def _is_extra(item: Node) -> bool:
     """Whether the same dialect needs this member again: all but the parts and a plain role."""
     return item.key != "parts" and not (item.key == "role" and item.raw in _PLAIN_ROLES)
-
-
-def _is_answer(call_id: str, name: str, use: ToolUse) -> bool:
-    return use.call_id == call_id if call_id else use.name == name
 
 
 def _spoken(words: str, told: Mapping[str, object], raw: bytes) -> Block:

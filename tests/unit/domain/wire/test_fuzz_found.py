@@ -233,6 +233,20 @@ def within(seconds: float, body: bytes, family: WireFamily, target_family: WireF
     assert time.process_time() - started < seconds
 
 
+@pytest.mark.spec("XLT-72", "XLT-225")
+def test_many_results_find_their_calls_in_bounded_time() -> None:
+    called = [{"functionCall": {"name": f"f{at}", "args": {}}} for at in range(20_000)]
+    answers = [
+        {"functionResponse": {"name": f"f{at}", "response": {}}} for at in reversed(range(20_000))
+    ]
+    turns = [
+        {"parts": [{"text": "x"}]},
+        {"role": "model", "parts": called},
+        {"role": "user", "parts": answers},
+    ]
+    within(5, json.dumps({"contents": turns}).encode(), G, A)
+
+
 NAMES = [f"n{at}" for at in range(20_000)]
 
 
