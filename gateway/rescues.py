@@ -127,6 +127,8 @@ class _Candidates:
         self._providers = {binding.provider for binding in decision.plan.bindings}
         self._struck = struck_for_life(session)
         self._cooling = cooldown_ends(session, moment.now_unix_s)
+        self._permitted: dict[str, tuple[BindingRef, ...]] = {}
+        self._pool = self._others()
 
     def all(self) -> Iterator[Rescue]:
         """Return them all; only those of the same model where another purse must not pay."""
@@ -192,17 +194,17 @@ class _Candidates:
 
     def _larger_windows(self) -> Iterator[Rescue]:
         window = max(row.context_window_tokens for row in self._decision.plan.bindings)
-        for model in (self._planned, *self._pool()):
+        for model in (self._planned, *self._pool):
             for found in self._to(model, RescueCause.LARGER_WINDOW):
                 larger = tuple(r for r in found.bindings if r.context_window_tokens > window)
                 if larger:
                     yield replace(found, bindings=larger)
 
     def _siblings(self) -> Iterator[Rescue]:
-        for model in self._pool():
+        for model in self._pool:
             yield from self._to(model, RescueCause.SIBLING)
 
-    def _pool(self) -> tuple[Model, ...]:
+    def _others(self) -> tuple[Model, ...]:
         """Return the other models that may stand in, best first."""
         catalog = self._moment.catalog
         names = dict.fromkeys(self._names())
@@ -224,7 +226,10 @@ class _Candidates:
 
     def _to(self, model: Model, cause: RescueCause) -> Iterator[Rescue]:
         """Return the target that a model is, if it may serve and no strike is for life."""
-        bindings = permitted_bindings(model, self._decision.record)
+        bindings = self._permitted.get(model.id)
+        if bindings is None:
+            bindings = permitted_bindings(model, self._decision.record)
+            self._permitted[model.id] = bindings
         if not bindings or (model.id in self._struck and model.id != self._planned.id):
             return
         yield Rescue(
