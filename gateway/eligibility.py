@@ -255,7 +255,8 @@ class _Layers:
 
     def _is_expressible(self, model: Model, binding: Binding) -> bool:
         needs, source = self._question.features.requirements, self._question.family
-        target = self._policy.families.get(binding.provider)
+        spoken = self._policy.families.get(binding.provider)
+        target = None if spoken is None else binding.dialect_at(spoken)
         mode = self._policy.requirements
         if not needs or source is None or target is None or mode is RequirementMode.OFF:
             return True

@@ -99,6 +99,10 @@ def state_threads(
 def is_model_foreign(action: Action, policy: Policy, catalog: Catalog) -> bool:
     """Return whether the model that a client names may be served in another dialect."""
     model = catalog.resolve(action.caller.forced_model or action.features.requested_model)
-    providers = [binding.provider for binding in model.bindings] if model is not None else []
-    families = (policy.families.get(provider, action.surface) for provider in providers)
-    return any(family is not action.surface for family in families)
+    bindings = model.bindings if model is not None else ()
+    families = policy.families
+    return any(
+        binding.provider in families
+        and binding.dialect_at(families[binding.provider]) is not action.surface
+        for binding in bindings
+    )

@@ -23,7 +23,7 @@ from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
 from gateway.removals import removal_of
 from services.domain.errors import InvalidRequestError
-from services.domain.vocab import CredentialKind, FailureClass, ModelTier
+from services.domain.vocab import CredentialKind, FailureClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ def model_message(model: Model, record: EligibilityRecord) -> router_pb2.Model:
         reasoning_levels=facts.reasoning_levels,
         capabilities=sorted(need for need, is_met in needs.items() if is_met),
         bindings=[_model_binding(binding, record) for binding in model.bindings],
-        is_routable=is_servable and model.tier is not ModelTier.UNKNOWN,
+        is_routable=is_servable and model.is_automatic,
         layer=LAYERS[removal] if removal is not None else None,
     )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from gateway.deciding.planning import binding_at
 from gateway.removals import permits
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Moment
@@ -52,10 +51,10 @@ def by_price(moment: Moment, features: Features) -> list[Model]:
     """Return the models that can take the action, the cheapest by input price first.
 
     Models that use tools poorly are the last choice where tools are offered, and so are models
-    without a tier.
+    that are not picked by themselves.
     """
     able = [model for model in moment.catalog.models.values() if moment.may_serve(model.id)]
-    able = [model for model in able if model.tier is not ModelTier.UNKNOWN] or able
+    able = [model for model in able if model.is_automatic] or able
     skilled = [model for model in able if model.facts.tool_use == "full"]
     pool = skilled if features.tool_count and skilled else able
     return sorted(pool, key=lambda each: (_input_price(each, moment), each.id))

@@ -8,7 +8,6 @@ from gateway.model import Layer
 from gateway.plan import cannot_take
 from gateway.removals import model_removal_of
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,7 @@ def refusal_of(
     layers = {
         model_removal_of(record, model.id)
         for model in catalog.models.values()
-        if model.tier is not ModelTier.UNKNOWN
+        if model.is_automatic
     }
     if Layer.CONTEXT_WINDOW in layers:
         return RouterError(

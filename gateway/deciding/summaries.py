@@ -33,7 +33,8 @@ def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tup
     """
     models = moment.catalog.models
     preferred = models.get(preferred_model)
-    able = sorted((model for model in models.values() if model.tier in _ABLE), key=_input_price)
+    skilled = (each for each in models.values() if each.is_automatic and each.tier in _ABLE)
+    able = sorted(skilled, key=_input_price)
     for model in (preferred, *able) if preferred is not None else able:
         binding = _permitted(model, moment, needed_tokens)
         if binding is not None:

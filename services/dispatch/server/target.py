@@ -40,6 +40,7 @@ class Stage:
     memos: Memos
     circuits: Circuits
     rules: HouseRules = field(default_factory=HouseRules)
+    is_responses_broad: bool = True
 
 
 def family_at(stage: Stage, planned: PlannedBinding) -> WireFamily | None:
@@ -47,7 +48,8 @@ def family_at(stage: Stage, planned: PlannedBinding) -> WireFamily | None:
     endpoint = stage.endpoints.get(planned.ref.provider)
     if endpoint is None:
         return None
-    family = planned.family or endpoint.family
+    row = body.catalog_binding(stage.catalog, planned.ref)
+    family = planned.family or (row.dialect_at(endpoint.family) if row else endpoint.family)
     try:
         stage.codec_of(family)
     except UnknownFamilyError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from services.domain.catalog.reading import build_catalog
 from services.domain.catalog.values import (
     DEFAULT_CONTEXT_WINDOW_TOKENS,
+    OPENAI_FAMILIES,
     PROVIDER_FAMILIES,
     Binding,
     Catalog,
@@ -24,6 +25,7 @@ from services.domain.catalog.values import (
 
 __all__ = [
     "DEFAULT_CONTEXT_WINDOW_TOKENS",
+    "OPENAI_FAMILIES",
     "PROVIDER_FAMILIES",
     "Binding",
     "Catalog",

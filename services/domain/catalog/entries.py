@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,21 @@ def optional_flag_of(entry: Mapping[str, object], key: str, where: str) -> bool 
     if value is None or isinstance(value, bool):
         return value
     raise CatalogError(f"{where}: {key} must be true or false")
+
+
+def day_of(entry: Mapping[str, object], key: str, where: str) -> str:
+    """Return a day as text, as in 2026-11-30; empty when it is not set."""
+    value = entry.get(key, "")
+    if value != "" and not (isinstance(value, str) and _is_day(value)):
+        raise CatalogError(f'{where}: {key} must be a day, as in "2026-11-30"')
+    return str(value)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def members_of(entry: Mapping[str, object], key: str, where: str) -> tuple[tuple[str, bytes], ...]:

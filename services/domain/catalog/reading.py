@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.catalog.bindings import binding_of, long_context_of
 from services.domain.catalog.entries import (
     choice_of,
+    day_of,
     flag_of,
-    members_of,
     names_of,
     optional_flag_of,
-    price_of,
-    ratio_of,
     refuse_unknown,
     share_of,
     tables,
@@ -24,24 +23,21 @@ from services.domain.catalog.entries import (
 )
 from services.domain.catalog.values import (
     DEFAULT_CONTEXT_WINDOW_TOKENS,
-    Binding,
     Catalog,
     CatalogError,
-    FastPrice,
-    LongContextPrice,
     Model,
     ModelFacts,
-    Price,
-    Quirks,
 )
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _MODEL_KEYS = frozenset(
     [
         "id",
+        "automatic",
+        "distinct",
         "tier",
         "context_window",
         "max_output_tokens",
@@ -73,33 +69,6 @@ _MODEL_KEYS = frozenset(
         "bindings",
     ]
 )
-_BINDING_KEYS = frozenset(
-    [
-        "provider",
-        "upstream_id",
-        "input_usd_per_mtok",
-        "output_usd_per_mtok",
-        "cache_read_multiplier",
-        "cache_write_multiplier",
-        "cache_write_1h_multiplier",
-        "context_window",
-        "max_output_tokens",
-        "fast_input_usd_per_mtok",
-        "fast_output_usd_per_mtok",
-        "fast_cache_read_multiplier",
-        "extra_members",
-        "extra_members_with_tools",
-        "tool_guidance",
-        "source",
-        "as_of",
-    ]
-)
-
-
-TOOL_GUIDANCE = ("", "exact_edits", "edit_tools")
-"""Lines about tools that a binding may ask for."""
-
-_LONG_CONTEXT_KEYS = frozenset(["above_tokens", "input_usd_per_mtok", "output_usd_per_mtok"])
 
 
 def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
@@ -118,9 +87,25 @@ def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
         for name in model.fallbacks:
             if name not in models:
                 raise CatalogError(f"model {model.id!r}: fallbacks names unknown model {name!r}")
+    _refuse_generations(models.values())
     digest = hashlib.sha256(orjson.dumps(list(documents), option=orjson.OPT_SORT_KEYS))
     folded = {model_id.casefold(): model_id for model_id in models}
     return Catalog(models=models, version=digest.hexdigest()[:16], _folded=folded)
+
+
+def _refuse_generations(models: Iterable[Model]) -> None:
+    """Refuse two generations of one family that would compete for the same work."""
+    newest: dict[str, Model] = {}
+    for model in models:
+        if not model.is_automatic or model.is_distinct or not model.family:
+            continue
+        other = newest.setdefault(model.family, model)
+        if other.version != model.version:
+            older, newer = sorted((other, model), key=lambda each: each.version)
+            raise CatalogError(
+                f"model {older.id!r}: {newer.id!r} is of the same family {model.family!r}; set"
+                " automatic = false on the older, or distinct = true on one that is to stay"
+            )
 
 
 def _model(entry: Mapping[str, object]) -> Model:
@@ -132,14 +117,16 @@ def _model(entry: Mapping[str, object]) -> Model:
     rows = tables(entry.get("bindings", []), f"{where}: bindings")
     if not rows:
         raise CatalogError(f"{where}: needs at least one [[models.bindings]] table")
-    long_context = _long_context(entry, where)
+    long_context = long_context_of(entry, where)
     bindings = tuple(
-        _binding(row, model_id, index, window, max_output, long_context)
+        binding_of(row, model_id, index, window, max_output, long_context)
         for index, row in enumerate(rows)
     )
+    tier = _tier(entry, where)
+    is_automatic = flag_of(entry, "automatic", where, default=True)
     return Model(
         id=model_id,
-        tier=_tier(entry, where),
+        tier=tier,
         context_window_tokens=window,
         max_output_tokens=max_output,
         facts=_facts(entry, where),
@@ -150,67 +137,9 @@ def _model(entry: Mapping[str, object]) -> Model:
         skill=share_of(entry, "skill", where),
         scored_as=text_of(entry, "scored_as", where) if "scored_as" in entry else "",
         version=tuple(int(number) for number in re.findall(r"\d+", str(entry.get("version", "")))),
-    )
-
-
-def _binding(
-    row: Mapping[str, object],
-    model_id: str,
-    index: int,
-    window: int,
-    max_output: int | None,
-    long_context: LongContextPrice | None,
-) -> Binding:
-    where = f"model {model_id!r}, binding {index}"
-    refuse_unknown(row, _BINDING_KEYS, where)
-    price = Price(
-        input_usd_per_mtok=price_of(row, "input_usd_per_mtok", where),
-        output_usd_per_mtok=price_of(row, "output_usd_per_mtok", where),
-        cache_read_multiplier=ratio_of(row, "cache_read_multiplier", where),
-        cache_write_multiplier=ratio_of(row, "cache_write_multiplier", where),
-        cache_write_1h_multiplier=ratio_of(row, "cache_write_1h_multiplier", where),
-        long_context=long_context,
-        fast=_fast_price(row, where),
-    )
-    return Binding(
-        model_id=model_id,
-        provider=text_of(row, "provider", where),
-        upstream_id=str(row.get("upstream_id") or model_id),
-        index=index,
-        price=price,
-        context_window_tokens=whole_of(row, "context_window", where) or window,
-        max_output_tokens=whole_of(row, "max_output_tokens", where) or max_output,
-        quirks=Quirks(
-            members=members_of(row, "extra_members", where),
-            tool_members=members_of(row, "extra_members_with_tools", where),
-            tool_guidance=choice_of(row, "tool_guidance", TOOL_GUIDANCE, where),
-        ),
-    )
-
-
-def _long_context(entry: Mapping[str, object], where: str) -> LongContextPrice | None:
-    if "long_context_price" not in entry:
-        return None
-    where = f"{where}: long_context_price"
-    (row,) = tables([entry["long_context_price"]], where)
-    refuse_unknown(row, _LONG_CONTEXT_KEYS, where)
-    above = whole_of(row, "above_tokens", where)
-    if above is None:
-        raise CatalogError(f"{where}: above_tokens must be set, in tokens, over 0")
-    return LongContextPrice(
-        above_tokens=above,
-        input_usd_per_mtok=price_of(row, "input_usd_per_mtok", where),
-        output_usd_per_mtok=price_of(row, "output_usd_per_mtok", where),
-    )
-
-
-def _fast_price(row: Mapping[str, object], where: str) -> FastPrice | None:
-    if not any(key.startswith("fast_") for key in row):
-        return None
-    return FastPrice(
-        input_usd_per_mtok=price_of(row, "fast_input_usd_per_mtok", where),
-        output_usd_per_mtok=price_of(row, "fast_output_usd_per_mtok", where),
-        cache_read_multiplier=ratio_of(row, "fast_cache_read_multiplier", where),
+        is_automatic=is_automatic and tier is not ModelTier.UNKNOWN,
+        is_distinct=flag_of(entry, "distinct", where, default=False),
+        as_of=day_of(entry, "as_of", where),
     )
 
 

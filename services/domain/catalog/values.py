@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 DEFAULT_CONTEXT_WINDOW_TOKENS = 128_000
 """Context window of a model whose entry names none."""
 
+OPENAI_FAMILIES = frozenset({WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES})
+"""Dialects that one endpoint may offer side by side."""
+
 _DATE_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 _CLIENT_TAG = re.compile(r"\[[^\[\]]*\]$")
 
@@ -79,6 +82,19 @@ class Binding:
     context_window_tokens: int
     max_output_tokens: int | None
     quirks: Quirks = field(default_factory=Quirks)
+    wire_family: WireFamily | None = None
+    """Which of OpenAI's two dialects this model wants; None: its provider's."""
+    source: str = ""
+    as_of: str = ""
+    """Day of the price, as in 2026-11-30; empty: not stated."""
+
+    def dialect_at(self, family: WireFamily) -> WireFamily:
+        """Return the dialect to speak at a provider of ``family``.
+
+        A wish between OpenAI's dialects counts only where the provider speaks one of them.
+        """
+        is_choice = family in OPENAI_FAMILIES and self.wire_family is not None
+        return self.wire_family if is_choice and self.wire_family is not None else family
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +143,12 @@ class Model:
     """Measured model whose outcomes stand for its own; empty: none."""
     version: tuple[int, ...] = ()
     """Numbers of its version within the family; empty: not stated."""
+    is_automatic: bool = False
+    """Whether it may be picked without being named: it has a tier, and no newer one took over."""
+    is_distinct: bool = False
+    """Whether it stays beside other generations of its family."""
+    as_of: str = ""
+    """Day of the entry, as in 2026-11-30; empty: not stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +187,21 @@ class Catalog:
         models = self.models.values()
         return frozenset(model.id for model in models if model.facts.think_tag_reasoning)
 
+    def latest(self, name: str) -> Model | None:
+        """Return the newest model of the family of ``name``, itself included; None: unknown.
+
+        Only stated families and versions count, numbers compare as numbers, and models outside of
+        automatic choice are never proposed.
+        """
+        model = self.resolve(name)
+        if model is None or not model.family:
+            return model
+        kin = (each for each in self.models.values() if each.family == model.family)
+        newer = (each for each in kin if each.is_automatic and each.version > model.version)
+        return max(newer, key=lambda each: each.version, default=model)
+
     def nearest(self, name: str, limit: int = 3) -> tuple[str, ...]:
         """Return up to ``limit`` ids that look like ``name``, for error messages."""
-
         return tuple(difflib.get_close_matches(name, list(self.models), n=limit, cutoff=0.5))
 
 

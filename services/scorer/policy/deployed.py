@@ -26,22 +26,23 @@ class Deployment:
 
     models: tuple[Deployed, ...]
     unmeasured: tuple[str, ...]
-    """Tiered models that the artifact has no figures for."""
+    """Automatic models that the artifact has no figures for."""
     unknown_lenders: tuple[str, ...]
     """Ids of models whose ``scored_as`` names no measured model."""
 
 
 def deploy(catalog: Catalog, artifact: Artifact) -> Deployment:
-    """Return every tiered model with its evidence: its own cells, borrowed ones, or a skill.
+    """Return every automatic model with its evidence: its own cells, borrowed ones, or a skill.
 
-    A model without a tier is a priced pass-through and never deployed.
+    A model without a tier, or one that a newer generation took over from, serves only whoever names
+    it and is never deployed.
     """
     models: list[Deployed] = []
     unmeasured: list[str] = []
     unknown: list[str] = []
     for model_id in sorted(catalog.models):
         model = catalog.models[model_id]
-        if model.tier is ModelTier.UNKNOWN:
+        if not model.is_automatic:
             continue
         if model.scored_as and model.scored_as not in artifact.aliases:
             unknown.append(model_id)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.domain.catalog import CatalogError, build_catalog
+from services.domain.catalog import Catalog, CatalogError, build_catalog
+from services.domain.vocab import WireFamily
 
 
 def entry(**keys: object) -> dict[str, object]:
@@ -73,3 +74,76 @@ def test_a_name_s_suffix_forces_an_effort_where_no_model_has_the_whole_name() ->
         found = catalog.resolve(name)
         assert (found.id if found else None) == model_id, name
         assert catalog.effort_of(name) == effort, name
+
+
+def several(*entries: dict[str, object]) -> Catalog:
+    models = [entry(**keys)["models"] for keys in entries]
+    return build_catalog(
+        [{"models": [row for rows in models if isinstance(rows, list) for row in rows]}]
+    )
+
+
+GENERATIONS = ({"id": "s-4.9", "version": "4.9"}, {"id": "s-4.10", "version": "4.10"})
+
+
+@pytest.mark.spec("SCO-62")
+def test_two_generations_of_a_family_are_refused_unless_one_steps_back_or_stays_by_right() -> None:
+    rows = [{**row, "family": "s"} for row in GENERATIONS]
+    with pytest.raises(CatalogError, match=r"model 's-4\.9': 's-4\.10' is of the same family 's'"):
+        several(*rows)
+    for older in ({"automatic": False}, {"distinct": True}, {"family": "s-mini"}):
+        told = several(rows[0] | older, rows[1]).models["s-4.9"]
+        assert told.is_automatic is ("automatic" not in older)
+        assert told.is_distinct is ("distinct" in older)
+
+
+@pytest.mark.spec("SCO-63")
+def test_a_model_without_a_tier_is_never_automatic() -> None:
+    catalog = several({"id": "a", "tier": "unknown"}, {"id": "b"}, {"id": "c", "automatic": False})
+    assert [name for name, model in catalog.models.items() if model.is_automatic] == ["b"]
+
+
+@pytest.mark.spec("SCO-61")
+def test_the_latest_of_a_family_goes_by_numbers_and_keeps_variants_apart() -> None:
+    catalog = several(
+        {"id": "s-4.9", "version": "4.9", "family": "s", "automatic": False},
+        {"id": "s-4.10", "version": "4.10", "family": "s"},
+        {"id": "s-5-mini", "version": "5", "family": "s-mini"},
+        {"id": "s-6", "version": "6", "family": "s", "automatic": False},
+        {"id": "lone"},
+    )
+    for name, newest in (
+        ("s-4.9", "s-4.10"),
+        ("s-4.9-20260101", "s-4.10"),
+        ("s-4.10", "s-4.10"),
+        ("s-6", "s-6"),
+        ("s-5-mini", "s-5-mini"),
+        ("lone", "lone"),
+        ("stranger", None),
+    ):
+        found = catalog.latest(name)
+        assert (found.id if found else None) == newest, name
+
+
+@pytest.mark.parametrize("day", ["2026-13-01", "20261130", "soon", 20261130, True])
+def test_a_day_that_is_none_is_refused(day: object) -> None:
+    with pytest.raises(CatalogError, match="model 'm': as_of must be a day"):
+        build_catalog([entry(as_of=day)])
+
+
+@pytest.mark.spec("XLT-126")
+def test_a_binding_chooses_between_openai_s_dialects_only_where_its_provider_has_them() -> None:
+    row = {
+        "provider": "acme",
+        "input_usd_per_mtok": 1.0,
+        "output_usd_per_mtok": 2.0,
+        "wire_family": "openai_responses",
+    }
+    wishful = build_catalog([entry(bindings=[row])]).models["m"].bindings[0]
+    plain = build_catalog([entry()]).models["m"].bindings[0]
+    for family in WireFamily:
+        is_openai = family in (WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES)
+        assert wishful.dialect_at(family) is (WireFamily.OPENAI_RESPONSES if is_openai else family)
+        assert plain.dialect_at(family) is family
+    with pytest.raises(CatalogError, match="binding 0: wire_family must be one of openai_chat"):
+        build_catalog([entry(bindings=[row | {"wire_family": "gemini"}])])

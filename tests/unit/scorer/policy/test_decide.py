@@ -162,7 +162,10 @@ def test_of_equals_in_one_family_the_newest_wins() -> None:
     versions = {"s-4": "4", "s-4-5": "4.5", "s-4-10": "4.10", "s-5": "5"}
     family = worlds.catalog(
         worlds.entry("a-first"),
-        *(worlds.entry(name, family="s", version=versions[name]) for name in versions),
+        *(
+            worlds.entry(name, family="s", version=versions[name], distinct=True)
+            for name in versions
+        ),
         worlds.entry("t-last"),
     )
     decision = worlds.decided(worlds.desk(ARTIFACT, family), HARD, ask())
