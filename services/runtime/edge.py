@@ -7,6 +7,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from services.runtime import launch
 from services.runtime.host import Server, ServerOptions, Stopper
 from services.runtime.log import get_logger
 from services.runtime.ops import OpsListener
@@ -97,6 +98,7 @@ async def serve_edge(
                 await server.start()
                 servers.append(server)
             stack.push_async_callback(edge.aclose)
+            launch.settle()
             await edge.start()
             ops.watch(lambda: _states(edge, bundles))
             _log.info("serving", service="gateway", port=edge.port, ops_port=ops.port)

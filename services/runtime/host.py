@@ -27,7 +27,7 @@ from grpc_reflection.v1alpha import reflection
 from pointsman.common.v1 import info_pb2, info_pb2_grpc
 
 from services.domain.errors import Reason, RouterError
-from services.runtime import channel
+from services.runtime import channel, launch
 from services.runtime.admission import Admission, is_local
 from services.runtime.inprocess import InProcessServer
 from services.runtime.interceptors import ServerEdge
@@ -223,6 +223,7 @@ async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> Non
             for bundle in bundles:
                 stack.push_async_callback(bundle.aclose)
                 await bundle.start()
+            launch.settle()
             server = Server(bundles, server_options)
             await server.start()
             ops.watch(lambda: {k: v for b in bundles for k, v in b.readiness().items()})

@@ -17,7 +17,7 @@ import structlog
 import uvloop
 
 from services.domain.errors import RouterError
-from services.runtime import log
+from services.runtime import log, values
 from services.runtime.sources import ConfigError
 
 if TYPE_CHECKING:
@@ -49,6 +49,15 @@ def run(main: Callable[[], Coroutine[None, None, None]]) -> int:
         return EXIT_OK
 
     return guarded(work)
+
+
+def settle() -> None:
+    """Make what was loaded ready for work; call it once all of it is built.
+
+    Values become cheap to build, and nothing of it is ever looked at again for garbage.
+    """
+    values.quicken_all()
+    gc.freeze()
 
 
 def guarded(work: Callable[[], int]) -> int:

@@ -1,0 +1,107 @@
+"""Quickened values are what they were, only cheaper to build."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from services.runtime.values import quicken
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A value of every sort of field that ours have."""
+
+    name: str
+    count: int = 3
+    words: tuple[str, ...] = ()
+    table: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """What it comes to."""
+        return self.count + len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A value that looks at itself."""
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError("low is above high")
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Watched:
+    """A value with a slot that is no field."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A value with a field that is given by name."""
+
+    name: str
+    count: int = field(kw_only=True)
+
+
+@dataclass(slots=True)
+class Mutable:
+    """No value."""
+
+    name: str
+    count: int
+
+
+SIGNATURE = inspect.signature(Plain)
+IS_QUICK = {kind: quicken(kind) for kind in (Plain, Checked, Watched, Keyed, Mutable)}
+
+
+def test_plain_frozen_values_are_quickened_once_and_nothing_else() -> None:
+    assert [kind for kind, is_quick in IS_QUICK.items() if is_quick] == [Plain, Checked]
+    assert not any(map(quicken, IS_QUICK))
+
+
+def test_a_quickened_value_is_what_it_was() -> None:
+    value = Plain("a", words=("x", "y"))
+    assert type(value) is Plain
+    assert (value.name, value.count, value.words, value.table) == ("a", 3, ("x", "y"), {})
+    assert value.total == 5
+    assert value == Plain("a", 3, ("x", "y"), {}) != Plain("b")
+    assert repr(value) == "Plain(name='a', count=3, words=('x', 'y'), table={})"
+    assert Plain("a").table is not Plain("a").table
+    assert inspect.signature(Plain) == SIGNATURE
+
+
+def test_it_stays_frozen() -> None:
+    value = Plain("a")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.name = "b"  # type: ignore[misc]  # what is refused
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del value.count  # type: ignore[misc]  # what is refused
+
+
+def test_it_is_copied_replaced_and_pickled() -> None:
+    value = Checked(1, 2)
+    assert dataclasses.replace(value, high=5) == Checked(1, 5)
+    assert copy.deepcopy(value) == pickle.loads(pickle.dumps(value)) == value  # noqa: S301 - our own bytes
+    assert hash(value) == hash(Checked(1, 2))
+
+
+def test_arguments_are_checked_as_before() -> None:
+    with pytest.raises(ValueError, match="low is above high"):
+        Checked(2, 1)
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'high'"):
+        Checked(1)  # type: ignore[call-arg]  # what is refused
