@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import explaining, ledgering, output, scoring, simulating
+from services.cli import credentials, explaining, ledgering, output, scoring, simulating
 from services.cli.demo import command
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ keys = typer.Typer(help="Make and end router keys, in the store of the configura
 app.add_typer(migrate, name="migrate")
 app.add_typer(config, name="config")
 app.add_typer(keys, name="keys")
+app.add_typer(credentials.credentials, name="credentials")
 app.add_typer(simulating.simulate, name="simulate")
 app.add_typer(scoring.scorer, name="scorer")
 app.add_typer(ledgering.ledger, name="ledger")

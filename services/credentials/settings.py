@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, ServiceSettings
+
+
+def _address(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("must be an http:// or https:// address")
+    return url
+
+
+TokenUrl = Annotated[str, AfterValidator(_address)]
 
 
 class CredentialsSettings(ServiceSettings):
@@ -45,5 +54,13 @@ class CredentialsSettings(ServiceSettings):
     """How long others come first after a failure of the provider's; 0: not at all."""
     lease_ttl_seconds: PositiveSeconds = 60.0
     """How long a grant holds its slot without a report."""
+    force_prefix: bool = False
+    """Whether credentials with a `model_prefix` serve only models that are asked with it."""
+    claude_token_url: TokenUrl = "https://console.anthropic.com/v1/oauth/token"  # noqa: S105 - an address
+    """Where tokens of Claude accounts are refreshed."""
+    codex_token_url: TokenUrl = "https://auth.openai.com/oauth/token"  # noqa: S105 - an address
+    """Where tokens of Codex accounts are refreshed."""
+    gemini_token_url: TokenUrl = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
+    """Where tokens of Gemini accounts are refreshed."""
     poll_seconds: Annotated[Seconds, Field(le=5.0)] = 1.0
     """How often the store is asked what other processes wrote; 0: never."""

@@ -77,7 +77,7 @@ class CredentialSettings(Section):
     refresh_token: SecretStr = SecretStr("")
     expires_at: dt.datetime | float | None = None
     account: str = ""
-    priority: int = 0
+    priority: int | None = None
     weight: int = Field(default=1, ge=0, le=1_000_000)
     models: tuple[str, ...] = ()
     excluded_models: tuple[str, ...] = ()
@@ -87,6 +87,13 @@ class CredentialSettings(Section):
     base_url: str = ""
     aliases: dict[str, str] = Field(default_factory=dict)
     installation: str = ""
+    model_prefix: str = Field(default="", pattern="^[^/]*$")
+    model_max_in_flight: int = Field(default=0, ge=0)
+    cooling: Literal["inherit", "on", "off"] = "inherit"
+    window_scope: dict[Literal["7d_oi"], Literal["all", "family"]] = Field(default_factory=dict)
+    unified_headers: bool = False
+    proxy: SecretStr = SecretStr("")
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
 
 
 class CatalogSettings(Section):

@@ -200,6 +200,7 @@ def encode_endpoint(material: Material) -> pb.CredentialEndpoint | None:
         identity_header_name=spec.identity_header_name,
         identity_format=None if form is None else fields.IDENTITY_FORMATS[form],
         is_quota_header_trusted=spec.is_quota_header_trusted,
+        is_tenant_given=material.is_tenant_given,
     )
 
 

@@ -28,6 +28,8 @@ class Pool:
     by_provider: Mapping[str, Lane] = field(default_factory=dict, repr=False)
     gateway_tenants: frozenset[str] = frozenset()
     """Tenants that hold a gateway key and are served by those alone."""
+    prefixes: frozenset[str] = frozenset()
+    """Namespaces of models that credentials have."""
     _visible: dict[tuple[str, str], tuple[str, Lane]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -44,6 +46,7 @@ class Pool:
             revision=revision,
             by_id={credential.id: credential for credential in ordered},
             by_provider={name: tuple(lane) for name, lane in lanes.items()},
+            prefixes=frozenset(c.spec.model_prefix for c in ordered if c.spec.model_prefix),
             gateway_tenants=frozenset(
                 c.spec.installation_id
                 for c in ordered

@@ -56,3 +56,5 @@ class Material:
     spec: CredentialSpec
     cache_until_unix_s: float | None = None
     """None: for this attempt only."""
+    is_tenant_given: bool = False
+    """Whether a tenant, not the configuration, says where the credential is used."""

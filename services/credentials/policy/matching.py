@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from services.credentials.model import CredentialSpec
 
 _OPTION_SUFFIX = re.compile(r"\s*(\([^()]*\)|\[[^\[\]]*\])$")
+
+
+def split_prefix(model_id: str, prefixes: Container[str]) -> tuple[str, str]:
+    """Return the namespace that a model is asked in, of those that are known, and the bare model;
+    a model without one is its own."""
+    head, slash, rest = model_id.partition("/")
+    return (head, rest) if slash and rest and head in prefixes else ("", model_id)
 
 
 @lru_cache(maxsize=4096)

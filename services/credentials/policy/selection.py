@@ -50,6 +50,8 @@ class Terms:
     strategy: Strategy = Strategy.ROUND_ROBIN
     survives_warning: bool = False
     """Whether a session keeps a credential that is warned while a clean one is free."""
+    is_prefix_forced: bool = False
+    """Whether credentials with a namespace serve only models asked within it."""
 
 
 def decide(

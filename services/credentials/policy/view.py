@@ -57,8 +57,14 @@ class View:
         subject: Subject,
         now_unix_s: float,
         earlier: View | None = None,
+        *,
+        prefix: str = "",
+        is_prefix_forced: bool = False,
     ) -> View:
-        """Return the view of a lane; how unchanged candidates stand is taken from ``earlier``."""
+        """Return the view of a lane; how unchanged candidates stand is taken from ``earlier``.
+
+        ``prefix`` is the namespace that the model was asked in; empty: none.
+        """
         known = earlier.entries if earlier is not None else {}
         entries: dict[str, Entry] = {}
         free: list[Credential] = []
@@ -75,7 +81,11 @@ class View:
             entries[credential.id] = entry
             standing = entry.standing
             change = min(change, standing.change_unix_s)
-            against = _against(credential, standing, subject)
+            own = credential.spec.model_prefix
+            if own != prefix and (prefix or is_prefix_forced):
+                against: Judged | None = Judged(credential, Verdict.PREFIX)
+            else:
+                against = _against(credential, standing, subject)
             if against is None:
                 free.append(credential)
             else:

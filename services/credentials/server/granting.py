@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.credentials.model import Bucket, Grant, Selected, Slot
 from services.credentials.policy import tokens
-from services.credentials.policy.matching import canonical_model
+from services.credentials.policy.matching import canonical_model, split_prefix
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialOwner
 
@@ -50,7 +50,7 @@ class Granter:
     def of_pick(self, query: Query, binding: BindingRef, pick: Pick) -> Grant:
         """Return a grant of a credential that was picked."""
         credential = pick.credential
-        alias = credential.spec.alias(canonical_model(binding.model_id))
+        upstream_id = self._upstream_id(credential, binding)
         how = "affinity" if pick.is_affinity_hit else pick.strategy.value
         if pick.is_trial:
             how = "trial"
@@ -59,7 +59,7 @@ class Granter:
                 id="",
                 action_id=query.action_id,
                 installation_id=query.installation_id,
-                binding=replace(binding, upstream_id=alias) if alias else binding,
+                binding=replace(binding, upstream_id=upstream_id) if upstream_id else binding,
                 kind=credential.spec.kind,
                 owner=credential.spec.owner,
                 bucket=pick.bucket,
@@ -70,6 +70,13 @@ class Granter:
                 why=f"{pick.bucket.name.lower()};priority={pick.priority};{how}",
             )
         )
+
+    def _upstream_id(self, credential: Credential, binding: BindingRef) -> str:
+        """Return the name of a model at the credential's endpoint; empty: as it is asked."""
+        prefixes = {credential.spec.model_prefix} - {""}
+        prefix, bare = split_prefix(binding.model_id, prefixes)
+        alias = credential.spec.alias(canonical_model(bare))
+        return alias or (split_prefix(binding.upstream_id, prefixes)[1] if prefix else "")
 
     def of_presented(self, query: Query, binding: BindingRef, identity: PresentedIdentity) -> Grant:
         """Return a grant of a credential that the caller presented."""

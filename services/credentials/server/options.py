@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.credentials.policy.declared import Declared
-    from services.domain.vocab import WireFamily
+    from services.domain.vocab import CredentialKind, WireFamily
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Options:
     """When a blocked credential may be tried."""
     transient_s: float = 60.0
     """How long a failure of the provider's sets a credential back; 0: not at all."""
+    token_urls: Mapping[CredentialKind, str] = field(default_factory=dict)
+    """Where tokens of each kind of account are refreshed."""
     is_cooling: bool = True
     """Whether quota marks block credentials that do not say so themselves."""
     is_affinity_on: bool = True

@@ -76,7 +76,7 @@ class Selector:
         self._parts = parts
         self._options = options
         self._clock = parts.clock
-        self._views = Views()
+        self._views = Views(options.rules, is_prefix_forced=options.terms.is_prefix_forced)
         self._cursors: Bounded[CursorKey, Cursor] = Bounded(MAX_CURSORS)
         self._decisions: Bounded[str, Explanation] = Bounded(MAX_DECISIONS, DECISION_TTL_S)
 
@@ -172,13 +172,14 @@ class Selector:
         parts, now = self._parts, self._clock.now_unix_s()
         parts.grants.expire_due()
         pool = parts.vault.pool
-        subject = self._options.rules.subject(binding.model_id)
+        view = self._views.at(pool, query.installation_id, binding.provider, binding.model_id, now)
+        subject = view.subject
         if not bound_id:
             bound_id = parts.affinities.bound_id(parts.affinities.key(query, binding, subject))
         return decide(
             query,
             binding,
-            self._views.at(pool, query.installation_id, binding.provider, subject, now),
+            view,
             pool.revision,
             parts.grants.in_flight,
             self._cursor,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from services.credentials.model import (
     Credential,
     Material,
+    Origin,
     Pool,
     PresentedIdentity,
     Selected,
@@ -182,6 +183,7 @@ class Service:
             secrets=self.vault.secrets_of(credential.id),
             spec=spec,
             cache_until_unix_s=until,
+            is_tenant_given=bool(spec.installation_id) and credential.origin is Origin.STORED,
         )
 
     async def select(self, query: Query) -> tuple[Selected, float]:

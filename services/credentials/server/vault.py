@@ -70,8 +70,8 @@ class Vault:
         self.hasher = Hasher(b"")
         self.is_store_up = False
 
-    async def start(self, wanted: tuple[Declared, ...]) -> None:
-        """Open the store, bring the declared pool into it, and load it.
+    async def start(self, wanted: tuple[Declared, ...] | None) -> None:
+        """Open the store, bring the declared pool into it, and load it; None: leave what is there.
 
         Raises:
             StartError: the store cannot be used, its hash key cannot be read, or two credentials
@@ -87,7 +87,7 @@ class Vault:
         if len(set(shown)) != len(shown):
             raise StartError("two credentials have the same fingerprint: add one of them anew")
 
-    async def _start(self, wanted: tuple[Declared, ...]) -> None:
+    async def _start(self, wanted: tuple[Declared, ...] | None) -> None:
         fresh = self._cipher.seal(os.urandom(KEY_BYTES), HASH_KEY)
         key = self._cipher.open(await self._store.deployment_key(HASH_KEY, fresh), HASH_KEY)
         if key is None:
@@ -97,7 +97,8 @@ class Vault:
             )
         self.hasher = Hasher(key)
         await self.reload()
-        await self._reconcile(wanted)
+        if wanted is not None:
+            await self._reconcile(wanted)
 
     async def aclose(self) -> None:
         """Close the store and forget every secret."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 import structlog
+from pydantic import ValidationError
 
 from services.credentials.adapters import tables
 from services.credentials.adapters.alone import Alone
@@ -20,11 +21,13 @@ from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
 from services.credentials.build import build, declared_pool
 from services.credentials.codec.operator import Creation, Update
 from services.credentials.model import (
+    CoolingPolicy,
     Credential,
     CredentialSpec,
     Mark,
     MarkKind,
     Origin,
+    OveragePolicy,
     Secrets,
     SystemState,
 )
@@ -311,6 +314,94 @@ async def test_a_pool_is_read_from_configuration() -> None:
     assert pool[0].secrets.value == "key"
     assert pool[2].secrets.expire_unix_s == 1_893_456_000.0
     assert pool[2].spec.priority == 7
+
+
+@pytest.mark.spec("CRD-11", "CRD-29", "CRD-49", "CRD-61", "CRD-76")
+def test_every_setting_of_a_pool_entry_is_taken() -> None:
+    entry = {
+        "provider": "anthropic",
+        "kind": "gateway",
+        "secret": "key",
+        "installation": "t1",
+        "weight": 3,
+        "models": ["a"],
+        "excluded_models": ["b*"],
+        "aliases": {"a": "their-a"},
+        "base_url": "https://gateway.example/",
+        "model_prefix": "team",
+        "max_in_flight": 4,
+        "model_max_in_flight": 2,
+        "overage": "deny",
+        "cooling": "off",
+        "window_scope": {"7d_oi": "family"},
+        "unified_headers": True,
+        "enabled": False,
+        "proxy": "http://proxy.example:3128",
+        "headers": {"X-Team": "canary"},
+    }
+    common = CommonSettings.model_validate({"credentials": [entry]})
+    (one,) = declared_pool(common, providers_of(common))
+    assert one.spec == CredentialSpec(
+        "anthropic",
+        CredentialKind.GATEWAY,
+        "t1",
+        is_enabled=False,
+        priority=None,
+        weight=3,
+        model_ids=("a",),
+        excluded_model_patterns=("b*",),
+        upstream_id_by_model=(("a", "their-a"),),
+        model_prefix="team",
+        base_url="https://gateway.example",
+        max_in_flight=4,
+        max_in_flight_per_model=2,
+        overage=OveragePolicy.DENY,
+        cooling=CoolingPolicy.OFF,
+        is_overage_window_family_scoped=True,
+        is_quota_header_trusted=True,
+        order=1,
+    )
+    assert one.secrets.proxy_url == "http://proxy.example:3128"
+    assert one.secrets.headers == (("x-team", "canary"),)
+    assert "canary" not in repr(common) + repr(one)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"priority": "high"},
+        {"priority": 1.5},
+        {"weight": -1},
+        {"window_scope": {"5h": "family"}},
+        {"window_scope": {"7d_oi": "some"}},
+        {"cooling": "maybe"},
+        {"model_prefix": "a/b"},
+    ],
+)
+@pytest.mark.spec("CRD-11")
+def test_a_bad_setting_of_a_pool_entry_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        CommonSettings.model_validate({"credentials": [{"provider": "anthropic", **wrong}]})
+
+
+@pytest.mark.spec("CRD-133")
+async def test_a_newer_programs_settings_survive_an_older_ones_writes(url: str) -> None:
+    first = service(url, declared())
+    await first.start()
+    (credential_id,) = first.vault.pool.by_id
+    store = SqlStore(url)
+    async with store._engine.begin() as connection:
+        table = tables.credentials
+        text = (await connection.execute(sa.select(table.c.settings))).scalar_one()
+        newer = text.replace("{", '{"brand_new": {"a": 1}, ', 1)
+        await connection.execute(sa.update(table).values(settings=newer))
+    await first.vault.reload()
+    await mark(first, credential_id, "m")
+    async with store._engine.begin() as connection:
+        kept = (await connection.execute(sa.select(tables.credentials.c.settings))).scalar_one()
+    assert '"brand_new":{"a":1}' in kept
+    await store.aclose()
+    await first.aclose()
 
 
 @pytest.mark.parametrize(

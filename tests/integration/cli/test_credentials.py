@@ -1,0 +1,132 @@
+"""Credentials on the command line: kept in the store, and shown without secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from services.cli import __main__ as main
+from services.credentials.build import build
+from services.credentials.settings import CredentialsSettings
+from services.domain.catalog import build_catalog
+from services.runtime.channel import Channel
+from services.runtime.clock import SystemClock
+from services.runtime.settings import CommonSettings
+from tests.integration.cli.pointsman import Outcome
+
+SECRET = "sk-ant-api03-canary-of-the-command-line"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home"
+    made.mkdir()
+    (made / "pointsman.toml").write_text(
+        f'[services.credentials]\ndatabase = "sqlite:///{made}/c.db"\n'
+    )
+    return made
+
+
+class Run(Protocol):
+    """Runs ``pointsman credentials …`` in this process."""
+
+    def __call__(self, *arguments: str, **env: str) -> Outcome: ...
+
+
+@pytest.fixture
+def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(home)
+
+    def command(*arguments: str, **env: str) -> Outcome:
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        capsys.readouterr()
+        code = main.run(["credentials", *arguments])
+        said = capsys.readouterr()
+        return Outcome(code, said.out, said.err)
+
+    return command
+
+
+@pytest.mark.spec("CRD-154", "CRD-152")
+def test_a_credential_is_added_shown_switched_reset_and_removed(home: Path, run: Run) -> None:
+    added = run(
+        *("add", "anthropic", "--label", "team-a", "--priority", "7", "--kind", "claude_oauth"),
+        *("--secret-env", "TEAM_A", "--expires-at", "2030-01-31T12:00:00Z", "--overage", "deny"),
+        "--json",
+        TEAM_A=SECRET,
+    )
+    assert added.code == 0, added.err
+    made = json.loads(added.out)
+    assert (made["label"], made["priority"], made["kind"]) == ("team-a", 7, "claude_oauth")
+    assert (made["overage"], made["token_expires"]) == ("deny", "2030-01-31T12:00:00+00:00")
+    for name in (made["id"], made["fingerprint"], "team-a"):
+        shown = json.loads(run("show", name, "--json").out)
+        assert shown["id"] == made["id"]
+    off = json.loads(run("disable", "team-a", "--json").out)
+    on = json.loads(run("enable", made["fingerprint"], "--json").out)
+    assert (off["enabled"], on["enabled"]) == (False, True)
+    assert json.loads(run("reset", "team-a", "--json").out)["cleared"] == 0
+    listed = run("list")
+    assert made["fingerprint"] in listed.out
+    again = run("add", "anthropic", "--kind", "claude_oauth", "--secret-env", "A", A=SECRET)
+    assert again.code == 1
+    assert made["fingerprint"] in again.error
+    assert run("remove", "team-a").code == 0
+    assert json.loads(run("list", "--json").out) == []
+    for outcome in (added, listed, again):
+        assert "canary" not in outcome.out + outcome.err
+    assert b"canary" not in (home / "c.db").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (("show", "nobody"), 1, "no credential is named 'nobody'"),
+        (("add", "acne", "--secret-env", "S"), 1, "spec.provider: must be one of"),
+        (("add", "anthropic", "--secret-env", "MISSING"), 2, "the variable MISSING is not set"),
+        (("add", "anthropic", "--secret-env", "S", "--alias", "m"), 2, "--alias m: must be"),
+        (("add", "anthropic", "--secret-env", "S", "--overage", "no"), 2, "--overage: must be one"),
+        (("add", "anthropic", "--secret-env", "S", "--expires-at", "soon"), 2, "--expires-at"),
+        (("add", "anthropic", "--kind", "gateway", "--secret-env", "S"), 1, "spec.base_url"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_that_names_it(
+    run: Run, arguments: tuple[str, ...], code: int, complaint: str
+) -> None:
+    refused = run(*arguments, S=SECRET)
+    assert refused.code == code
+    assert complaint in refused.error
+    assert "canary" not in refused.error
+
+
+def test_what_the_configuration_states_is_switched_here_and_removed_there(
+    home: Path, run: Run
+) -> None:
+    entry = {"provider": "anthropic", "label": "stated", "secret": SECRET}
+    asyncio.run(_serve_once(home, entry))
+    refused = run("remove", "stated")
+    assert refused.code == 1
+    assert "is stated in the configuration" in refused.error
+    assert json.loads(run("disable", "stated", "--json").out)["enabled"] is False
+    (listed,) = json.loads(run("list", "--json").out)
+    assert (listed["origin"], listed["enabled"]) == ("pool", False)
+
+
+async def _serve_once(home: Path, entry: dict[str, str]) -> None:
+    def no_peer(name: str) -> Channel:
+        raise AssertionError(name)
+
+    bundle = build(
+        CredentialsSettings(database=f"sqlite:///{home}/c.db"),
+        CommonSettings.model_validate({"credentials": [entry]}),
+        catalog=build_catalog([]),
+        clock=SystemClock(),
+        channel_to=no_peer,
+    )
+    await bundle.start()
+    await bundle.aclose()
