@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.dispatch.policy.body import ClientBody
     from services.dispatch.policy.lessons import Lesson
     from services.dispatch.server.target import Stage
-    from services.domain.wire.model import Target, Transform, UpstreamError
+    from services.domain.wire.model import EncodedRequest, Target, Transform, UpstreamError
 
 USUAL_WINDOW_TOKENS = 200_000
 """Estimated prompt over which an extended context window is asked for where there is one."""
@@ -95,10 +95,7 @@ class Draft:
             RouterError: TARGET_MISMATCH, or the client's body is unreadable.
         """
         target, family = self._target(), self.family
-        try:
-            encoded = self._client_body.build(target)
-        except UnbuildableError as error:
-            raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=str(error))) from None
+        encoded = self._encoded(target)
         self._body = encoded.body
         access, order, is_stream = self._access, self._order, self.is_stream
         request = UpstreamRequest(
@@ -126,16 +123,36 @@ class Draft:
         )
         return Built(request, encoded.transforms, access.auth.secret)
 
+    def _encoded(self, target: Target) -> EncodedRequest:
+        try:
+            return self._client_body.build(target)
+        except UnbuildableError as error:
+            raise AttemptFault(Fault(FailureClass.UNBUILDABLE, message=str(error))) from None
+
     def gives_up(self, status: int, error: UpstreamError) -> bool:
-        """Return whether a refusal is worth another send, now without what it named."""
+        """Return whether a refusal is worth another send, now without what it named.
+
+        A body that cannot do without it, and would be the same again, is not.
+        """
         if len(self._lessons) >= MAX_LESSONS:
             return False
         lesson = lesson_of(self.family, status, error, self._given_up, self._body)
         if lesson is None:
             return False
+        family, given_up = self.family, self._given_up
+        self._given_up = given_up | {lesson.feature}
+        if self.family is family and self._is_same_again():
+            self._given_up = given_up
+            return False
         self._lessons = (*self._lessons, lesson)
-        self._given_up |= {lesson.feature}
         return True
+
+    def _is_same_again(self) -> bool:
+        """Return whether the request would be built as it was sent, or not at all."""
+        try:
+            return self._encoded(self._target()).body == self._body
+        except AttemptFault:
+            return True
 
     def confirm(self) -> None:
         """Keep what was learned: the endpoint took the request without it."""

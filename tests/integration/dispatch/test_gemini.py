@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import orjson
 import pytest
 from aiohttp import web
 
@@ -101,3 +102,34 @@ async def test_a_throttled_vendor_hops_and_a_malformed_answer_is_no_answer() -> 
         found = await stand.run(stand.order(is_stream=False))
         assert found.missed[0].record.failure_class is FailureClass.BAD_RESPONSE
         assert found.tail.record.binding.provider == "p2"
+
+
+@pytest.mark.spec("DSP-61")
+@pytest.mark.parametrize(("names", "sent"), [((), ["VALIDATED", "AUTO"]), (("f",), ["VALIDATED"])])
+async def test_a_clients_own_mode_is_given_up_once_or_shown_and_never_sent_twice(
+    names: tuple[str, ...], sent: list[str]
+) -> None:
+    refusal = {"error": {"code": 400, "message": "bad mode", "status": "INVALID_ARGUMENT"}}
+    config = {"mode": "VALIDATED", **({"allowedFunctionNames": names} if names else {})}
+    async with vendor_stand() as (stand, vendor):
+        order = stand.order(family=GEMINI, is_stream=False)
+        asked = {
+            **orjson.loads(order.body),
+            "tools": [{"functionDeclarations": [{"name": "f"}]}],
+            "toolConfig": {"functionCallingConfig": config},
+        }
+        vendor.errors.append((400, refusal))
+        found = await stand.run(replace(order, body=orjson.dumps(asked)))
+        modes = [_mode_of(body) for body in vendor.bodies]
+        assert modes == sent
+        assert len(vendor.bodies) == len({orjson.dumps(body) for body in vendor.bodies})
+        if names:
+            assert found.unserved.fault.http_status == 400
+        else:
+            assert found.tail.dropped_feature == "VALIDATED"
+
+
+def _mode_of(body: dict[str, object]) -> object:
+    config = body["toolConfig"]
+    assert isinstance(config, dict)
+    return config["functionCallingConfig"]["mode"]

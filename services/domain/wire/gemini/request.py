@@ -28,7 +28,7 @@ PLAN: Plan = both(
         },
         "systemInstruction": {"parts": {"*": {}}},
         "tools": {"*": {"functionDeclarations": {"*": {}}}},
-        "toolConfig": {},
+        "toolConfig": {"functionCallingConfig": {}},
         "generationConfig": {"thinkingConfig": {}},
     }
 )

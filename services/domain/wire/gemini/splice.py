@@ -2,7 +2,7 @@
 
 The model stands in the address. The edits are the schemas of declared tools, where they hold
 keywords that the dialect does not know, the output limit over the target's cap, and what the
-target's catalog facts say it would refuse. All else keeps its bytes.
+target's catalog facts, or an answer of its own, say it would refuse. All else keeps its bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from services.domain.wire.gemini.refusals import is_refused
 from services.domain.wire.gemini.request import PLAN
 from services.domain.wire.gemini.schema import gemini_schema
 from services.domain.wire.gemini.thinking import plan_thinking
+from services.domain.wire.gemini.toolset import VALIDATED
 from services.domain.wire.model import EncodedRequest, Transform, TransformAction
 from services.domain.wire.reading import dump, mapping, whole
 from services.domain.wire.scanner import Edit, scan
@@ -55,6 +56,7 @@ class _Splice:
     def encoded(self) -> EncodedRequest:
         self._name_model()
         self._clean_schemas()
+        self._loosen_calls()
         config = child(self._document.root, "generationConfig")
         if config is not None:
             self._fit(config)
@@ -94,6 +96,22 @@ class _Splice:
         else:
             self._edits.append(schema.replaced_by(reduced.decode()))
             self._note("tool_schema", TransformAction.PROJECTED, path)
+
+    def _loosen_calls(self) -> None:
+        """Ask for calls in the usual mode where the target refuses the one that checks them.
+
+        A client that names the functions to choose from keeps its mode: the usual one has no such
+        list.
+        """
+        if VALIDATED not in self._target.facts.refused_parameters:
+            return
+        config = child(child(self._document.root, "toolConfig"), "functionCallingConfig")
+        mode = child(config, "mode")
+        is_open = child(config, "allowedFunctionNames") is None
+        if mode is not None and mode.value == VALIDATED and is_open:
+            self._edits.append(mode.replaced_by('"AUTO"'))
+            path = "toolConfig.functionCallingConfig.mode"
+            self._note("tool_choice", TransformAction.PROJECTED, path)
 
     def _force(self, config: Node | None) -> None:
         """Ask for the forced level of reasoning where the client says nothing of reasoning."""
