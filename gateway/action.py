@@ -8,10 +8,11 @@ pure rooms.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway import metrics
+from gateway.acknowledging import acknowledge
 from gateway.course import Course
 from gateway.errors import error_of
 from gateway.labels import call_labels
@@ -26,6 +27,7 @@ from services.runtime import context as call_context
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from gateway.commands.obeying import Commands
     from gateway.decider import Countable, Decider
     from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
@@ -58,6 +60,8 @@ class Stages:
     ledger: Ledger
     dispatch: Dispatch
     watchers: Watchers | None = None
+    commands: Commands | None = None
+    """Who obeys commands in conversations; None: nobody."""
     tagged_models: frozenset[str] = frozenset()
     """Models whose reasoning leads their visible text under a tag."""
 
@@ -89,8 +93,13 @@ class Actions:
         metrics.INFLIGHT_ACTIONS.inc()
         thread = self._stages.thread_of(action)
         try:
-            ready = await self._decided(action, thread, course)
-            await self._dispatched(ready, thread, reply, course)
+            told = await self._obeyed(action)
+            if told is None:
+                ready = await self._decided(action, thread, course)
+                await self._dispatched(ready, thread, reply, course)
+            else:
+                await acknowledge(action, reply, told, self._clock.now_unix_s())
+                course.answered()
         except RouterError as error:
             course.failed(error.reason.value)
             await refuse(action, reply, error_of(error, action.id))
@@ -123,6 +132,11 @@ class Actions:
         for answer in tuple(self._running):
             answer.cancel()
 
+    async def _obeyed(self, action: Action) -> str | None:
+        """Return the answer to an action that is but a command; None: it is more than that."""
+        commands = self._stages.commands
+        return await commands.obeyed(action) if commands is not None else None
+
     async def _decided(self, action: Action, thread: Thread, course: Course) -> _Ready:
         """Return what goes out; the session knows of it before it does.
 
@@ -130,8 +144,13 @@ class Actions:
         is decided; a new summary is written after, and only on a switch.
         """
         decider, summaries = self._stages.decider, self._stages.summaries
+        commands = self._stages.commands
+        if commands is not None:
+            action = await commands.with_forced(action)
         is_led = decider.is_session_led(action)
         memory = await thread.recall(is_led=is_led)
+        if commands is not None and is_led and await commands.continued(action):
+            memory = replace(memory, is_continued=True)
         ground = await decider.ground(restored(action, memory.session.states))
         kept = None
         if is_led:

@@ -15,6 +15,7 @@ from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
+from gateway.commands.obeying import Commands
 from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
@@ -103,10 +104,14 @@ class Gateway:
         self.first_key: FirstKey | None = None
         """A router key made by :meth:`start`; None: there was one."""
         keys = KeyRing(store, clock)
-        intake = Intake(keys, clock, settings.max_body_bytes)
+        intake = Intake(keys, clock, settings.max_body_bytes, settings.in_band_commands)
         if deciding is not None:
             remembering = Remembering(deciding.store, deciding.sessions)
         self._remembering = remembering
+        decider = Decider(
+            credentials, policy, catalog, clock, _routing(deciding, catalog, clock), rescues
+        )
+        strategy = deciding.rules.strategy if deciding is not None else Strategy.REQUESTED
         self._actions = Actions(
             Stages(
                 thread_of=(
@@ -114,9 +119,7 @@ class Gateway:
                     if deciding is None
                     else _threads(deciding, catalog, clock, rescues)
                 ),
-                decider=Decider(
-                    credentials, policy, catalog, clock, _routing(deciding, catalog, clock), rescues
-                ),
+                decider=decider,
                 summaries=Summaries(
                     deciding.handover if deciding is not None else None, ledger, catalog
                 ),
@@ -124,6 +127,11 @@ class Gateway:
                 ledger=ledger,
                 dispatch=dispatch,
                 watchers=showing.feed if showing is not None else None,
+                commands=(
+                    Commands(remembering.sessions, decider, catalog, clock, strategy.value)
+                    if remembering is not None
+                    else None
+                ),
                 tagged_models=catalog.tagged_models,
             ),
             clock,

@@ -103,6 +103,10 @@ class Course:
             self.attempt_ended(self.head.binding.provider, outcome)
         self.is_over = True
 
+    def answered(self) -> None:
+        """Take note that the router answered itself."""
+        self._outcome = "command"
+
     def failed(self, reason: str) -> None:
         """Take note of an error; the first reason stays."""
         self._outcome = "failed"

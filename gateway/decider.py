@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding.belief import believed
+from gateway.deciding.forcing import FORCED_REASON, yielding_layer
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.rescues import RescueRules
     from gateway.routing import Routing
     from services.domain.catalog import Catalog
+    from services.domain.vocab import ModelTier
     from services.runtime.clock import Clock
 
 
@@ -115,18 +117,28 @@ class Decider:
             metrics.REQUIREMENTS_UNMET.labels(need.value).inc()
 
     async def _decided(self, ground: Ground, memory: Memory) -> Decision:
-        forced = ground.action.caller.forced_model
-        if self._routing is not None and not forced:
-            return await self._routing.decide(ground, memory)
-        requested = ground.action.features.requested_model
-        model = requested_model(self._catalog, requested, forced)
-        if not forced:
-            return ground.decision(model, DecisionPath.REQUESTED, "requested")
-        decision = ground.decision(model, DecisionPath.FORCED, "forced")
+        caller = ground.action.caller
+        if not caller.forced_model:
+            return await self._unforced(ground, memory)
+        model = requested_model(self._catalog, "", caller.forced_model)
+        if caller.is_forced_by_session and (layer := yielding_layer(ground.record, model)):
+            decision = await self._unforced(ground, memory, within=model.tier)
+            reason = f"forced_yielded_{layer.value}"
+            return replace(decision, reason=reason, pin=None, summary=None)
+        reason = FORCED_REASON if caller.is_forced_by_session else "forced"
+        decision = ground.decision(model, DecisionPath.FORCED, reason)
         is_switched = self._routing is not None and is_model_switched(
             memory.session, model.id, is_history_known=memory.is_known
         )
         return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
+
+    async def _unforced(
+        self, ground: Ground, memory: Memory, *, within: ModelTier | None = None
+    ) -> Decision:
+        if self._routing is not None:
+            return await self._routing.decide(ground, memory, within)
+        model = requested_model(self._catalog, ground.action.features.requested_model, "")
+        return ground.decision(model, DecisionPath.REQUESTED, "requested")
 
     def is_session_led(self, action: Action) -> bool:
         """Return whether the session of an action has a say in what serves it."""

@@ -40,6 +40,8 @@ BELIEVED_COST_RATIO = Histogram(
     "Cost of a prompt as it was believed, over what it was billed at",
     buckets=(0.5, 0.75, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25, 1.5, 2.0),
 )
+COMMANDS = Counter("pointsman_commands_total", "Commands in conversations", ("kind",))
+FEEDBACK = Counter("pointsman_feedback_total", "What people said of answers", ("verdict",))
 LEDGER_ROWS = Counter(
     "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
 )

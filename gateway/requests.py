@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from gateway import identity
 from gateway.body import read_body, too_large
+from gateway.commands import CommandScope, stripped
 from gateway.features import input_tokens_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of, turn_type_of
+from gateway.turns.marks import HARNESSES
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for, read_request
 from services.domain.wire.features import features_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from gateway.ports import Keys
+    from gateway.turns import Client
     from services.domain.wire.model import Address
     from services.runtime.clock import Clock
 
@@ -73,6 +76,7 @@ class Intake:
     keys: Keys
     clock: Clock
     max_body_bytes: int
+    commands: CommandScope = CommandScope.HARNESS
 
     async def authenticate(
         self, request: web.BaseRequest, surface: WireFamily
@@ -118,9 +122,16 @@ class Intake:
         decoded = read_request(codec_for(surface), arrival.body, arrival.address)
         if is_background(decoded) and not decoded.is_stream:
             raise WireError("background", "no answer is kept here to be fetched: ask for a stream")
-        features = features_of(decoded, len(arrival.body))
         client = client_of(headers, surface)
         keys = session_keys_of(decoded, headers, client, key.id)
+        may_command = self._may_command(client)
+        body, command = arrival.body, None
+        if may_command:
+            read = stripped(body, surface)
+            if read.body is not body:
+                decoded = read_request(codec_for(surface), read.body, arrival.address)
+            body, command = read.body, read.command
+        features = features_of(decoded, len(body))
         caller = Caller(
             key_id=key.id,
             installation_id=key.installation_id,
@@ -139,13 +150,20 @@ class Intake:
             id=arrival.id,
             surface=surface,
             caller=caller,
-            body=arrival.body,
+            body=body,
             request=decoded,
             features=features,
             input_tokens=input_tokens_of(decoded, features),
             turn_type=turn_type_of(decoded, features, client),
             started_monotonic_s=arrival.started_monotonic_s,
+            may_command=may_command,
+            command=command,
         )
+
+    def _may_command(self, client: Client) -> bool:
+        if self.commands is CommandScope.HARNESS:
+            return client.app in HARNESSES
+        return self.commands is CommandScope.ALL
 
     async def body(self, request: web.BaseRequest) -> bytes:
         """Return the body of a request, read once and decompressed.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding import hard_pins, pinned
+from gateway.deciding.forcing import outside
 from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, plan_question, prompt_tokens
@@ -18,6 +19,7 @@ from gateway.sessions.model import CacheState, Choice
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import is_model_switched
 from services.domain.errors import PeerError, Reason, RouterError
+from services.domain.vocab import TurnType
 from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from gateway.model.decision import Candidate, Decision, PlanAnswer
     from gateway.sessions.model import Session
     from services.domain.catalog import Catalog
+    from services.domain.vocab import ModelTier
     from services.runtime.clock import Clock
 
 
@@ -39,6 +42,8 @@ class _Case:
     ground: Ground
     memory: Memory
     moment: Moment
+    within: ModelTier | None = None
+    """The only tier to choose from, while some model of it may serve; None: any."""
 
     @property
     def session(self) -> Session:
@@ -57,15 +62,19 @@ class Routing:
         self._clock = clock
         self._rules = rules
 
-    async def decide(self, ground: Ground, memory: Memory) -> Decision:
+    async def decide(
+        self, ground: Ground, memory: Memory, within: ModelTier | None = None
+    ) -> Decision:
         """Return what serves an action of this session, and what the session is pinned to.
+
+        ``within`` is the only tier to choose from, while some model of it may serve; None: any.
 
         Raises:
             RouterError: nothing may serve, or nobody can say what should.
         """
         now_unix_s = self._clock.now_unix_s()
         moment = Moment(self._catalog, ground.record, self._rules.strategy.value, now_unix_s)
-        decision = await self._chosen(_Case(ground, memory, moment))
+        decision = await self._chosen(_Case(ground, memory, moment, within))
         chosen = decision.plan.bindings[0].model_id
         is_switched = is_model_switched(memory.session, chosen, is_history_known=memory.is_known)
         return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
@@ -75,7 +84,7 @@ class Routing:
         return choosing(action.turn_type, self._rules) is Choosing.SCORER_AND_PIN
 
     async def _chosen(self, case: _Case) -> Decision:
-        turn_type = case.ground.action.turn_type
+        turn_type, memory = case.ground.action.turn_type, case.memory
         match choosing(turn_type, self._rules):
             case Choosing.HARD_PIN:
                 return await self._hard_pinned(case)
@@ -85,8 +94,12 @@ class Routing:
                 return await self._scored(case, None)
             case Choosing.SCORER_AND_PIN:
                 pin = pinned.usable_pin(case.session, case.moment)
+                if case.within is not None:
+                    return await self._scored(case, None)
                 if pin is not None and is_sticky(turn_type, self._rules):
                     return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
+                if pin is not None and memory.is_continued and turn_type is TurnType.MAIN_LOOP:
+                    return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
                 return await self._scored(case, pin, is_pinning=True)
 
     async def _hard_pinned(self, case: _Case) -> Decision:
@@ -142,7 +155,8 @@ class Routing:
                 return unjudged
             needs, stored = action.features.requirements, stored_field(action.request)
             raise refusal_of(refusal, record, self._catalog, needs=needs, stored=stored) from None
-        fresh = pinned.fresh_pick(score, pinned.unwanted_models(case.session, case.moment))
+        unwanted = pinned.unwanted_models(case.session, case.moment)
+        fresh = pinned.fresh_pick(score, unwanted | outside(score, case.within, case.moment))
         if not is_pinning:
             return self._fresh(case, fresh, DecisionPath.SCORED, score.reason)
         scored = Scored(

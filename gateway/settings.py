@@ -10,6 +10,7 @@ from typing import Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from gateway.commands.model import CommandScope
 from gateway.deciding.kinds import Rules
 from gateway.model.decision import Strategy, SummaryMode
 from gateway.rescues import RescueRules
@@ -42,6 +43,9 @@ class GatewaySettings(Section):
     """Bearer token of operators."""
     bootstrap_key: SecretStr = SecretStr("")
     """First router key, for scripts: `rk_` and at least 16 characters in all."""
+    in_band_commands: CommandScope = CommandScope.HARNESS
+    """Whose commands in conversations (`/force-model NAME`) are obeyed: those of recognised coding
+    programs (`harness`), of every client (`all`), or nobody's (`off`)."""
     max_body_bytes: int = Field(default=32 * 1024 * 1024, gt=0)
     """Largest request body once it is decoded."""
     sse_keepalive_interval_seconds: Seconds = 15.0

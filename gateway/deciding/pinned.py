@@ -31,6 +31,8 @@ class Memory:
     """Whether the session could be read: else anything may have happened in it."""
     is_history_trimmed: bool = False
     """Whether the client cut its history just now."""
+    is_continued: bool = False
+    """Whether a command went before, after which the pin is kept once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NewType
 from services.domain.vocab import CredentialKind, TurnType, WireFamily
 
 if TYPE_CHECKING:
+    from gateway.commands.model import Command
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request
     from services.domain.wire.state.kept import Restored
@@ -99,6 +100,8 @@ class Caller:
     client_request_id: str = ""
     presented: tuple[Presented, ...] = ()
     forced_model: str = ""
+    is_forced_by_session: bool = False
+    """Whether a command of an earlier action forces the model, and not this request's header."""
     forced_effort: str = ""
     """Level of reasoning that the caller forces by header; empty: none."""
     relayed_headers: tuple[tuple[str, str], ...] = ()
@@ -121,5 +124,9 @@ class Action:
     started_monotonic_s: float
     is_rewritten: bool = False
     """Whether the body is not the client's any more: a summary stands in it."""
+    may_command: bool = False
+    """Whether its client may write commands into the conversation."""
+    command: Command | None = None
+    """The command that its last message holds; it is not in the body any more."""
     restored: tuple[Restored, ...] = ()
     """Opaque state that the client lost and its session kept."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from gateway.sessions.entry import Entry
 from gateway.sessions.model import Session
-from gateway.sessions.writing import SessionWriter
+from gateway.sessions.writing import GATHER_S, SessionWriter
 from services.domain.errors import RouterError
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ class Sessions:
         entry = self._entries.get(_place(address))
         if entry is not None:
             self._writer.hasten(entry)
-            await entry.stored_within(PATIENCE_S)
+            # Alone the writer collects for a while: what it does not have yet cannot be consumed.
+            await entry.stored_within(PATIENCE_S + (0.0 if self._is_shared else GATHER_S))
             entry.pending.clear()
             self._entries.pop(_place(address), None)
         try:

@@ -19,6 +19,9 @@ GEMINI_CLI = "gemini-cli"
 CURSOR = "cursor"
 AIDER = "aider"
 
+HARNESSES = frozenset({CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, CURSOR, AIDER})
+"""Coding programs, whose users may write commands into a conversation."""
+
 ANY_SURFACE = frozenset(WireFamily)
 MESSAGES_SURFACE = frozenset({WireFamily.ANTHROPIC})
 OPENAI_SURFACES = frozenset({WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES})

@@ -1,0 +1,44 @@
+"""Answers that the router gives itself, in the caller's dialect; no model is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway import render
+from gateway.relay import new_id
+from services.domain.wire.assemble import events_of
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import RenderContext, Response, Stop, StopReason, Text, Usage
+
+if TYPE_CHECKING:
+    from gateway.model import Action
+    from gateway.ports import Reply
+
+ROUTER_MODEL = "router"
+_PREFIXES = {"anthropic": "msg_", "openai_chat": "chatcmpl-", "openai_responses": "resp_"}
+
+
+async def acknowledge(action: Action, reply: Reply, words: str, now_unix_s: float) -> None:
+    """Answer an action with ``words``, streamed where the caller wants a stream.
+
+    Raises:
+        ClientGoneError: the client does not read.
+    """
+    request, surface = action.request, action.surface
+    context = RenderContext(ROUTER_MODEL, int(now_unix_s), new_id, tools=request.tools)
+    answer_id = new_id(_PREFIXES.get(surface.value, ""))
+    stop = Stop(StopReason.END_TURN)
+    response = Response(answer_id, ROUTER_MODEL, (Text(words),), stop, Usage(0, 0, 0))
+    headers = render.base_headers(surface, action.id)
+    headers["x-router-decision"] = "command"
+    headers["x-router-model"] = ROUTER_MODEL
+    codec = codec_for(surface)
+    if not request.is_stream:
+        headers["content-type"] = render.JSON_TYPE
+        await reply.whole(200, list(headers.items()), codec.encode_response(response, context))
+        return
+    headers["content-type"] = render.SSE_TYPE
+    headers["cache-control"] = "no-cache"
+    await reply.begin(200, list(headers.items()))
+    await reply.write(codec.stream_encoder(context).feed(events_of(response)))
+    await reply.end()

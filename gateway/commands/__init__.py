@@ -1,0 +1,8 @@
+"""Commands that a person writes into a conversation: read, taken out of bodies, and obeyed."""
+
+from __future__ import annotations
+
+from gateway.commands.model import Command, CommandKind, CommandScope
+from gateway.commands.stripping import Stripped, stripped
+
+__all__ = ["Command", "CommandKind", "CommandScope", "Stripped", "stripped"]
