@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import orjson
@@ -10,7 +11,7 @@ from services.domain.wire.model import Refusal
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Request
+    from services.domain.wire.model import Request, SystemBlock
 
 
 def encode_own(request: Request) -> bytes:
@@ -42,11 +43,11 @@ def encode_own(request: Request) -> bytes:
 
 def _own_messages(request: Request) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = []
-    in_array = [block for block in request.system if block.origin == "in_array"]
+    in_array = (block for block in request.system if block.origin == "in_array")
+    before = {after: list(blocks) for after, blocks in groupby(in_array, key=_turns_before)}
     for index in range(len(request.turns) + 1):
-        here = [block for block in in_array if block.after_turn == index]
-        for place in dict.fromkeys(block.origin_index for block in here):
-            raws = [block.raw for block in here if block.origin_index == place]
+        for _, blocks in groupby(before.get(index, ()), key=_place):
+            raws = [block.raw for block in blocks]
             messages.append({"role": "system", "content": _content(raws)})
         if index < len(request.turns):
             turn = request.turns[index]
@@ -54,6 +55,14 @@ def _own_messages(request: Request) -> list[dict[str, object]]:
             extras = {key: orjson.Fragment(raw) for key, raw in turn.extras}
             messages.append({"role": turn.role.value, "content": _content(raws), **extras})
     return messages
+
+
+def _turns_before(block: SystemBlock) -> int:
+    return block.after_turn
+
+
+def _place(block: SystemBlock) -> int:
+    return block.origin_index
 
 
 def _content(raws: list[bytes]) -> object:

@@ -51,6 +51,7 @@ class CallIds:
     def __init__(self, nonce: str) -> None:
         self._suffix = "_n" + hashlib.sha256(nonce.encode("utf-8", "replace")).hexdigest()[:6]
         self._given: set[str] = set()
+        self._last_numbers: dict[str, int] = {}
 
     def show(self, call_id: str) -> str:
         """Return the id to show for ``call_id``: legal, and unique in this answer.
@@ -61,10 +62,9 @@ class CallIds:
         carried = call_id[len(own) :] if has_state(call_id) else ""
         clean = clean_call_id(own) or "call"
         shown = base = clean if _SHOWN.search(clean) else clean + self._suffix
-        number = 2
         while shown in self._given:
+            number = self._last_numbers[base] = self._last_numbers.get(base, 1) + 1
             shown = f"{base}-{number}"
-            number += 1
         self._given.add(shown)
         return shown + carried
 

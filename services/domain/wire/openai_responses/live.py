@@ -47,6 +47,7 @@ class Passage:
     def complete(self, words: str) -> None:
         """Take the whole text of the part: what of it was told already is not told again."""
         told = "".join(self._told)
+        self._told = [told]
         if len(words) > len(told) and words.startswith(told):
             self.add(words[len(told) :])
 
@@ -59,15 +60,28 @@ class Passage:
 class LiveItem:
     """One output item of a stream."""
 
-    __slots__ = ("_arguments", "_item", "_passages", "_source", "is_done", "kind")
+    __slots__ = (
+        "_arguments",
+        "_by_part",
+        "_is_half",
+        "_item",
+        "_passages",
+        "_source",
+        "_told",
+        "is_done",
+        "kind",
+    )
 
     def __init__(self, kind: str) -> None:
+        self._is_half: bool | None = None
         self.kind = kind
         self.is_done = False
         self._item: dict[str, object] = {}
         self._passages: list[Passage] = []
+        self._by_part: dict[tuple[Kind, int], Passage] = {}
         self._arguments: list[str] = []
         self._source = ""
+        self._told = 0
 
     def open(self, item: Mapping[str, object]) -> None:
         """Take the item as it was announced."""
@@ -112,23 +126,25 @@ class LiveItem:
             self._source = source
             return self._thought(key)
         kind: Kind = "refusal" if source == "refusal" else "text"
-        known = (each for each in self._passages if (each.kind, each.key) == (kind, key))
-        passage = next(known, None)
+        passage = self._by_part.get((kind, key))
         if passage is None:
-            passage = Passage(kind, key)
-            self._passages.append(passage)
+            passage = self._begin(Passage(kind, key))
         return passage
 
     def _thought(self, key: int) -> Passage | None:
         last = self._passages[-1] if self._passages else None
         if last is not None and last.key == key:
             return last
-        if any(each.key == key for each in self._passages):
+        if ("thinking", key) in self._by_part:
             return None
-        passage = Passage("thinking", key)
+        passage = self._begin(Passage("thinking", key))
         if last is not None:
             last.end()
             passage.waiting = PART_GAP
+        return passage
+
+    def _begin(self, passage: Passage) -> Passage:
+        self._by_part[passage.kind, passage.key] = passage
         self._passages.append(passage)
         return passage
 
@@ -147,40 +163,48 @@ class LiveItem:
 
     @property
     def is_half_call(self) -> bool:
-        """Whether the item is a call whose arguments break off."""
-        words = "".join(self._arguments)
-        whole = is_complete(words.encode("utf-8", "replace"))
-        return self.kind == "function_call" and not whole
+        """Whether the item, which is done, is a call whose arguments break off."""
+        if self.kind != "function_call":
+            return False
+        if self._is_half is None:
+            words = "".join(self._arguments)
+            self._is_half = not is_complete(words.encode("utf-8", "replace"))
+        return self._is_half
 
     def tell(self, block: int) -> tuple[list[Event], int]:
         """Return the events that can be told now, the first block being ``block``, and the next."""
         if self.kind == "reasoning":
             return self._tell_thought(block)
         events: list[Event] = []
-        for passage in self._passages:
-            if not passage.is_over:
-                is_ended = self.is_done or passage is not self._passages[-1]
-                block = _tell_passage(passage, block, events, is_ended=is_ended)
+        for passage in self._untold():
+            is_ended = self.is_done or passage is not self._passages[-1]
+            block = _tell_passage(passage, block, events, is_ended=is_ended)
         for passage in self._passages if self.is_done else ():
             block = _tell_passage(passage, block, events, is_ended=True)
         return events, block
+
+    def _untold(self) -> list[Passage]:
+        """Return the passages that are not over: those before the last are told for good."""
+        untold = self._passages[self._told :]
+        self._told = max(0, len(self._passages) - 1)
+        return untold
 
     def _tell_thought(self, block: int) -> tuple[list[Event], int]:
         events: list[Event] = []
         first = self._passages[0] if self._passages else None
         state = None
         if self.is_done:
-            for passage in self._passages:
-                passage.end()
+            if self._passages:
+                self._passages[-1].end()
             state = state_of(text(self._item.get("encrypted_content")), text(self._item.get("id")))
-        has_words = any(passage.waiting for passage in self._passages)
+        untold = self._untold()
+        has_words = any(passage.waiting for passage in untold)
         if first is None and state is not None:
-            first = Passage("thinking", 0)
-            self._passages.append(first)
+            first = self._begin(Passage("thinking", 0))
         if first is not None and not first.is_open and (has_words or state is not None):
             first.is_open = True
             events.append(BlockOpen(block, "thinking"))
-        for passage in self._passages:
+        for passage in untold:
             events += _waiting(passage, block)
         if first is None or not first.is_open or not self.is_done:
             return events, block

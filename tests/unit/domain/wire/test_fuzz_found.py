@@ -9,6 +9,7 @@ import pytest
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
+from services.domain.wire.anthropic.response import CallIds
 from services.domain.wire.arguments import as_object
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, Target, Text, WireError
@@ -235,16 +236,16 @@ def within(seconds: float, body: bytes, family: WireFamily, target_family: WireF
 
 @pytest.mark.spec("XLT-72", "XLT-225")
 def test_many_results_find_their_calls_in_bounded_time() -> None:
-    called = [{"functionCall": {"name": f"f{at}", "args": {}}} for at in range(20_000)]
+    called = [{"functionCall": {"name": f"f{at}", "args": {}}} for at in range(8_000)]
     answers = [
-        {"functionResponse": {"name": f"f{at}", "response": {}}} for at in reversed(range(20_000))
+        {"functionResponse": {"name": f"f{at}", "response": {}}} for at in reversed(range(8_000))
     ]
     turns = [
         {"parts": [{"text": "x"}]},
         {"role": "model", "parts": called},
         {"role": "user", "parts": answers},
     ]
-    within(5, json.dumps({"contents": turns}).encode(), G, A)
+    within(3, json.dumps({"contents": turns}).encode(), G, A)
 
 
 NAMES = [f"n{at}" for at in range(20_000)]
@@ -302,3 +303,30 @@ def test_arguments_that_cannot_be_read_are_given_up_in_bounded_time(text: str) -
 )
 def test_a_fence_around_arguments_is_taken_away(text: str) -> None:
     assert as_object(text.encode()) == (b'{"a":1}', True)
+
+
+@pytest.mark.spec("XLT-225")
+def test_many_parts_of_one_thought_are_told_in_bounded_time() -> None:
+    stream = responses.CREATED + b"".join(
+        responses.event("reasoning_summary_text.delta", output_index=0, summary_index=at, delta="x")
+        for at in range(8_000)
+    )
+    started = time.process_time()
+    events = responses.decoded(stream, responses.terminal())
+    assert sum(isinstance(event, BlockDelta) for event in events) == 8_000
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.spec("XLT-179")
+def test_many_calls_of_one_id_are_told_apart_in_bounded_time() -> None:
+    ids = CallIds("nonce")
+    started = time.process_time()
+    assert len({ids.show("call") for _ in range(20_000)}) == 20_000
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.spec("XLT-225")
+def test_many_instructions_among_turns_are_written_again_in_bounded_time() -> None:
+    messages = [ASK, {"role": "system", "content": "x"}] * 8_000
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()
+    within(4, body, A, A)
