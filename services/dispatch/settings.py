@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr
 
-from services.dispatch.model.limits import WatchLimits
+from services.dispatch.model.limits import ANY_PACE, Pace, WatchLimits
 from services.dispatch.model.plan import Budget
 from services.domain.vocab import WireFamily
 from services.domain.wire.client_tools import CLIENT_ONLY_TOOLS, ORCHESTRATION_TOOLS
@@ -37,6 +37,13 @@ class DispatchSettings(ServiceSettings):
     """The same for the Responses dialect."""
     output_stall_timeout_seconds: PositiveSeconds = 240.0
     """Longest time without output in a stream that had some."""
+    throughput_window_seconds: PositiveSeconds = 20.0
+    """Time over which the pace of a stream is taken; two slow ones in a row end it."""
+    throughput_min_elapsed_seconds: Seconds = 90.0
+    """Age of a stream before which no pace is too slow."""
+    throughput_min_deltas: int = 8
+    """Fewest pieces of output in such a time, of a stream that sends any; Gemini, whose pieces are
+    large, aside. 0 or less: any pace will do."""
     bookkeeping_hold_seconds: Seconds = 20.0
     """Longest time that bookkeeping events are held back. 0: the first byte commits."""
     max_attempts: int = Field(default=6, ge=1, le=6)
@@ -97,4 +104,12 @@ class DispatchSettings(ServiceSettings):
             first_output_s=self.first_output_timeout_seconds,
             stall_s=self.output_stall_timeout_seconds,
             hold_s=self.bookkeeping_hold_seconds,
+            pace=ANY_PACE if family is WireFamily.GEMINI else self._pace(),
+        )
+
+    def _pace(self) -> Pace:
+        return Pace(
+            window_s=self.throughput_window_seconds,
+            warm_up_s=self.throughput_min_elapsed_seconds,
+            floor=self.throughput_min_deltas,
         )

@@ -71,6 +71,8 @@ class Attempt:
         self.sent_bytes = 0
         self.broken: Broken | None = None
         self.failure_class: FailureClass | None = None
+        self.stall_kind = ""
+        """The limit that ended a stream after its commit; empty: none did."""
 
     async def open(self) -> None:
         """Build, send, and return when the answer may be committed: output came, or all of it.
@@ -126,7 +128,7 @@ class Attempt:
             body = bodies.error_event(self._held.pieces)
             raise AttemptFault(self._fault_of(seen.error, body))
         if seen.has_output:
-            self._note_output()
+            self._note_output(seen.output_events)
             if seen.has_terminal:
                 reader.note_terminal()
 
@@ -216,7 +218,7 @@ class Attempt:
             return None
         observer.feed(data)
         if seen.output_events != events:
-            self._note_output()
+            self._note_output(seen.output_events - events)
         if seen.has_terminal and not was_over:
             reader.note_terminal()
         return data
@@ -234,6 +236,7 @@ class Attempt:
             self.broken = Broken(status, error.vendor_type[:128], message, True)
         elif not seen.has_terminal:
             self.failure_class, self.broken = bodies.broken_by(fault)
+            self.stall_kind = fault.stall_kind if fault else ""
         kind = EndKind.FAILED if self.broken else EndKind.SUCCEEDED
         self._reporter.ended(kind, seen.error.http_status if seen.error else self.http_status)
 
@@ -290,7 +293,7 @@ class Attempt:
         if self._answer is not None:
             await self._answer.aclose()
 
-    def _note_output(self) -> None:
+    def _note_output(self, events: int) -> None:
         self.watch.note_output()
         if self._reader is not None:
-            self._reader.note_output()
+            self._reader.note_output(events)

@@ -109,7 +109,6 @@ class Chronicle:
         if is_told and (is_sent or self._shown is None or not self._shown[1].send_count):
             self._shown = (fault, record)
         self._shortest_wait_s = _shorter(self._shortest_wait_s, fault.retry_after_s)
-        _log_missed(self._order, record, fault)
 
     def missed(
         self, trial: Trial, fault: Fault, step: Step, attempt: Attempt | None = None
@@ -126,6 +125,7 @@ class Chronicle:
             rescued = effects.if_rescued(failure_class, is_throttle_cooling=is_cooling)
             if trial.rescue is None:
                 unserved = effects.if_unserved(failure_class, step.rescue)
+        _log_missed(self._order, record, fault, step)
         return Missed(
             record,
             step.kind,
@@ -164,8 +164,11 @@ class Chronicle:
         outcome = AttemptOutcome.SERVED if is_whole else AttemptOutcome.BROKEN
         is_cooling = self._order.plan.is_throttle_wait_enabled
         effect = effects.if_answered(attempt.failure_class, is_throttle_cooling=is_cooling)
+        record = self._record(trial, attempt, outcome, attempt.failure_class)
+        if attempt.broken is not None:
+            _log_broken(self._order, record, attempt)
         return Tail(
-            record=self._record(trial, attempt, outcome, attempt.failure_class),
+            record=record,
             stop=attempt.stop if is_whole else None,
             broken=attempt.broken,
             refusal_seen=attempt.refusal_seen,
@@ -239,20 +242,42 @@ def _shorter(left: float | None, right: float | None) -> float | None:
     return min(left, right)
 
 
-def _log_missed(order: Order, record: AttemptRecord, fault: Fault) -> None:
+def _log_broken(order: Order, record: AttemptRecord, attempt: Attempt) -> None:
+    """Write one line about an answer that broke after its first output."""
+    _log.error(
+        "attempt_broken",
+        vendor_type=attempt.broken.vendor_type if attempt.broken else "",
+        stall_kind=attempt.stall_kind,
+        sent_bytes=attempt.sent_bytes,
+        **_facts(order, record),
+    )
+
+
+def _log_missed(order: Order, record: AttemptRecord, fault: Fault, step: Step) -> None:
     """Write one line about a failed or skipped attempt: its class, and nothing that was said."""
     is_throttle = fault.failure_class is FailureClass.RATE_LIMITED
     write = _log.warning if is_throttle or not record.send_count else _log.error
     write(
         "attempt_failed" if record.send_count else "attempt_skipped",
-        action_id=order.action.action_id,
-        attempt=record.number,
-        provider=record.binding.provider,
-        model=record.binding.model_id,
-        failure_class=fault.failure_class.value,
-        status=fault.http_status,
         vendor_type=fault.vendor_type,
         stall_kind=fault.stall_kind,
-        cause=record.cause.value,
-        fingerprint=record.credential.fingerprint if record.credential else "",
+        retry_after_s=fault.retry_after_s,
+        next_step=step.rescue.value if step.rescue else step.kind.value,
+        wait_s=round(step.wait_s, 3),
+        **_facts(order, record),
     )
+
+
+def _facts(order: Order, record: AttemptRecord) -> dict[str, str | int | None]:
+    """Return what every line about an attempt says."""
+    failure_class = record.failure_class
+    return {
+        "action_id": order.action.action_id,
+        "attempt": record.number,
+        "provider": record.binding.provider,
+        "model": record.binding.model_id,
+        "failure_class": failure_class.value if failure_class else "",
+        "status": record.http_status,
+        "cause": record.cause.value,
+        "fingerprint": record.credential.fingerprint if record.credential else "",
+    }

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import AttemptFault, Fault
+from services.dispatch.policy.throughput import Throughput
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class WatchedReader:
         self._scope: asyncio.Timeout | None = None
         self._pending: asyncio.Future[bytes | None] | None = None
         self._cause = ""
+        self._throughput = Throughput(limits.pace)
         self.max_gap_s = 0.0
 
     async def read(self) -> bytes | None:
@@ -43,6 +45,8 @@ class WatchedReader:
         Raises:
             AttemptFault: STALL, naming the limit that passed, or what reading raised.
         """
+        if self._is_stream and self._throughput.is_slow:
+            raise AttemptFault(stall("slow"))
         self._start_waiting()
         try:
             async with asyncio.timeout(None) as self._scope:
@@ -75,8 +79,9 @@ class WatchedReader:
         self._pending = None
         return pending.result()
 
-    def note_output(self) -> None:
-        """Take note that the bytes just read held output."""
+    def note_output(self, events: int = 1) -> None:
+        """Take note that the bytes just read held output, and how many events of it."""
+        self._throughput.saw(events)
         self._last_output_s = self._loop.time()
         self._output_limit_s = self._limits.stall_s
 
@@ -109,6 +114,7 @@ class WatchedReader:
         self._scope = None
         gap_s = self._loop.time() - self._waiting_since_s
         self.max_gap_s = max(gap_s, self.max_gap_s)
+        self._throughput.waited(gap_s)
 
     def _due(self) -> tuple[float, str]:
         idle = (self._waiting_since_s + self._idle_limit_s, "byte_idle")
@@ -134,5 +140,6 @@ class WatchedReader:
 
 def stall(cause: str) -> Fault:
     """Return the fault of a limit that passed."""
-    message = f"the upstream went silent ({cause})"
+    what = "sent too little" if cause == "slow" else "went silent"
+    message = f"the upstream {what} ({cause})"
     return Fault(FailureClass.STALL, message=message, stall_kind=cause)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from services.dispatch.model.enums import AttemptOutcome, EndKind, UsageSource
-from services.dispatch.model.limits import WatchLimits
+from services.dispatch.model.limits import Pace, WatchLimits
 from services.dispatch.model.outcome import Tail
 from services.dispatch.model.plan import HeaderPairs
 from services.dispatch.ports import UpstreamRequest
@@ -227,6 +227,26 @@ async def test_bytes_without_output_stall_in_the_end() -> None:
         answer = await stand.run(stand.order())
         assert answer.unserved.fault.failure_class is FailureClass.STALL
         assert "output_idle" in answer.unserved.fault.message
+
+
+@pytest.mark.spec("DSP-183", "DSP-185")
+@FAMILIES
+async def test_a_stream_that_only_drips_is_ended_and_one_that_flows_is_not(
+    family: WireFamily,
+) -> None:
+    async with standing(family) as stand:
+        fake = stand.providers["p1"][0]
+        stand.limits = replace(SHORT, pace=Pace(window_s=0.15, warm_up_s=0.05, floor=8))
+        fake.script(Fault(chunks=40, chunk_delay=0.05))
+        began_s = time.monotonic()
+        answer = await stand.run(stand.order(family=family))
+        assert time.monotonic() - began_s < 1.5
+        assert answer.tail.broken is not None
+        assert answer.tail.broken.http_status == 504
+        assert "slow" in answer.tail.broken.message
+        assert answer.tail.record.failure_class is FailureClass.STALL
+        fake.script(Fault(chunks=120, chunk_delay=0.002))
+        assert (await stand.run(stand.order(family=family))).tail.broken is None
 
 
 @pytest.mark.spec("DSP-137")
