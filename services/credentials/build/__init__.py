@@ -11,8 +11,8 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
-from services.credentials.model import CredentialSpec, Origin, OveragePolicy, Secrets, Strategy
 from services.credentials.build.declaring import declared_pool
+from services.credentials.model import CredentialSpec, Origin, OveragePolicy, Secrets, Strategy
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
 from services.credentials.policy.trial import Trials

@@ -11,20 +11,19 @@ from pointsman.credentials.v1 import credentials_pb2 as pb
 from services.credentials.codec import fields
 from services.credentials.codec.fields import member, required
 from services.credentials.model import (
+    Availability,
     Eligibility,
-    PlanStatus,
     Presented,
     PresentedIdentity,
     SuppressedPlan,
 )
 from services.credentials.model.credential import PLAN_KINDS
 from services.domain.errors import InvalidRequestError
-from services.domain.vocab import CredentialOwner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from services.credentials.model import PlanColour, ProviderColour, Snapshot
+    from services.credentials.model import PlanColour, PresentedState, ProviderColour, Snapshot
 
 _SURFACE_OF = fields.inverse(fields.SURFACES)
 MAX_PRESENTED = 8
@@ -144,23 +143,21 @@ def decode_identities(
     )
 
 
-def encode_identity(identity: PresentedIdentity) -> pb.PresentedEligibility:
-    """Return what a presented credential can do: nothing is known against it."""
-    plan = None
-    if identity.kind in PLAN_KINDS:
-        plan = eligibility_pb2.PlanState(
-            kind=fields.KINDS[identity.kind],
-            status=fields.PLAN_STATUSES[PlanStatus.UNKNOWN],
-            owner=fields.OWNERS[CredentialOwner.CALLER],
-        )
+def encode_presented(state: PresentedState) -> pb.PresentedEligibility:
+    """Return what a presented credential can do."""
+    identity = state.identity
+    availability = Availability.WARNED if state.is_warned else Availability.USABLE
+    if state.is_blocked:
+        availability = Availability.COOLING
     return pb.PresentedEligibility(
         identity=grant_pb2.PresentedIdentity(
             presented_hash=identity.presented_hash,
             kind=fields.KINDS[identity.kind],
             provider=identity.provider,
         ),
-        plan=plan,
-        availability=eligibility_pb2.PROVIDER_AVAILABILITY_USABLE,
+        plan=None if state.plan is None else _plan_state(state.plan),
+        availability=fields.AVAILABILITIES[availability],
+        recover_time=fields.optional_timestamp(state.blocked_until_unix_s),
     )
 
 
@@ -205,10 +202,25 @@ def _provider(colour: ProviderColour) -> eligibility_pb2.ProviderEligibility:
 
 
 def _plan(plan: PlanColour) -> pb.LinkedPlan:
-    return pb.LinkedPlan(
-        plan=eligibility_pb2.PlanState(
-            kind=fields.KINDS[plan.kind],
-            status=fields.PLAN_STATUSES[plan.status],
-            owner=fields.OWNERS[plan.owner],
-        )
+    return pb.LinkedPlan(plan=_plan_state(plan))
+
+
+def _plan_state(plan: PlanColour) -> eligibility_pb2.PlanState:
+    return eligibility_pb2.PlanState(
+        kind=fields.KINDS[plan.kind],
+        status=fields.PLAN_STATUSES[plan.status],
+        owner=fields.OWNERS[plan.owner],
+        utilization_ratio=None
+        if plan.utilization_ratio is None
+        else min(1.0, plan.utilization_ratio),
+        windows=[
+            eligibility_pb2.PlanWindow(
+                window=use.window,
+                utilization_ratio=use.utilization_ratio,
+                reset_time=fields.optional_timestamp(use.reset_unix_s),
+                is_warned=use.is_warned,
+                is_rejected=use.is_rejected,
+            )
+            for use in plan.windows
+        ],
     )

@@ -21,12 +21,15 @@ from services.credentials.model.eligibility import (
     ProviderColour,
     Refusal,
     Snapshot,
+    Usage,
+    WindowUse,
 )
 from services.credentials.model.grant import (
     Bucket,
     Grant,
     Presented,
     PresentedIdentity,
+    PresentedState,
     Redemption,
 )
 from services.credentials.model.mark import (
@@ -114,6 +117,7 @@ __all__ = [
     "Pool",
     "Presented",
     "PresentedIdentity",
+    "PresentedState",
     "ProviderColour",
     "Purpose",
     "Query",
@@ -133,7 +137,9 @@ __all__ = [
     "SuppressedPlan",
     "SystemState",
     "Transition",
+    "Usage",
     "Verdict",
+    "WindowUse",
     "in_order",
     "version_conflict",
 ]

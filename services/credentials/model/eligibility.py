@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from services.domain.vocab import CredentialKind, CredentialOwner
@@ -71,6 +71,20 @@ class ProviderColour:
     """Earliest recovery; only while COOLING or BUSY."""
 
 
+class WindowUse(NamedTuple):
+    """The last observation of one quota window; None: not reported."""
+
+    window: str
+    utilization_ratio: float | None
+    reset_unix_s: float | None
+    is_warned: bool = False
+    is_rejected: bool = False
+
+
+Usage: TypeAlias = tuple[WindowUse, ...]
+"""What one response said about an account's windows."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanColour:
     """What is known about one subscription plan that is linked to an installation."""
@@ -78,6 +92,14 @@ class PlanColour:
     kind: CredentialKind
     owner: CredentialOwner
     status: PlanStatus
+    windows: Usage = ()
+    """Windows of its best account; empty: none was observed."""
+
+    @property
+    def utilization_ratio(self) -> float | None:
+        """Highest use of any of these windows; None: not reported."""
+        used = [w.utilization_ratio for w in self.windows if w.utilization_ratio is not None]
+        return max(used, default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from services.credentials.model.credential import PLAN_KINDS
 
 if TYPE_CHECKING:
+    from services.credentials.model.eligibility import PlanColour
     from services.credentials.model.selection import BindingRef
     from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
 
@@ -39,6 +40,19 @@ class PresentedIdentity:
     presented_hash: str
     kind: CredentialKind
     provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedState:
+    """A presented credential, and what was learned about it while it was used here."""
+
+    identity: PresentedIdentity
+    plan: PlanColour | None
+    """None: it is no plan."""
+    blocked_until_unix_s: float | None
+    """None: nothing blocks it, or it does not say until when."""
+    is_blocked: bool
+    is_warned: bool
 
 
 @dataclass(frozen=True, slots=True)

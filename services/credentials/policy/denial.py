@@ -53,16 +53,16 @@ def denial_of(decisions: Sequence[Decision], now_unix_s: float) -> RouterError:
             metadata=facts,
             retry_after_s=_wait_s(judged, now_unix_s) if Verdict.AUTH in verdicts else None,
         )
-    if any(decision.is_gateway_exclusive for decision in decisions):
-        return RouterError(
-            Reason.GATEWAY_SERVES_NO_SUCH_MODEL,
-            f"no gateway key aliases {facts['models']}: add an alias for it",
-            metadata=facts,
-        )
     if Verdict.UNSUPPORTED in verdicts:
         return RouterError(
             Reason.NO_ELIGIBLE_PROVIDER,
             f"every endpoint at hand said that it has no model {facts['models']}",
+            metadata=facts,
+        )
+    if any(decision.is_gateway_exclusive for decision in decisions):
+        return RouterError(
+            Reason.GATEWAY_SERVES_NO_SUCH_MODEL,
+            f"no gateway key aliases {facts['models']}: add an alias for it",
             metadata=facts,
         )
     return RouterError(

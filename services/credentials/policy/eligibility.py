@@ -12,24 +12,30 @@ from services.credentials.model import (
     Bucket,
     GatewayKey,
     MarkKind,
-    PlanColour,
-    PlanStatus,
     ProviderColour,
     Refusal,
     Snapshot,
 )
+from services.credentials.policy.plans import plan_colours
 from services.credentials.policy.standing import standing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from services.credentials.model import Credential, InFlight, Pool
+    from services.credentials.model import Credential, InFlight, Pool, Usage
 
 
 def snapshot_of(
-    pool: Pool, installation_id: str, in_flight: InFlight, now_unix_s: float
+    pool: Pool,
+    installation_id: str,
+    in_flight: InFlight,
+    now_unix_s: float,
+    usage_of: Callable[[str], Usage] = lambda _: (),
 ) -> Snapshot:
-    """Return what can serve an installation now; equal contents have equal versions."""
+    """Return what can serve an installation now; equal contents have equal versions.
+
+    ``usage_of`` says what was last observed of an account's windows.
+    """
     lanes = {
         name: lane
         for name in sorted(pool.by_provider)
@@ -41,7 +47,7 @@ def snapshot_of(
         installation_id=installation_id,
         version="",
         providers=tuple(_colour(name, lane, in_flight, now_unix_s) for name, lane in lanes.items()),
-        plans=_plans(seen),
+        plans=plan_colours(seen, usage_of, now_unix_s),
         is_gateway_exclusive=is_exclusive,
         gateway_keys=tuple(
             GatewayKey(c.spec.provider, c.fingerprint, c.spec.upstream_id_by_model)
@@ -91,25 +97,6 @@ def _colour(
 def _is_full(credential: Credential, in_flight: InFlight) -> bool:
     limit = credential.spec.max_in_flight
     return bool(limit) and in_flight.by_credential.get(credential.id, 0) >= limit
-
-
-def _plans(seen: Iterable[Credential]) -> tuple[PlanColour, ...]:
-    """Return the plans that could pay: nothing is observed about them yet, or none is usable."""
-    linked: dict[tuple[str, str], list[Credential]] = {}
-    for credential in seen:
-        if credential.spec.is_plan:
-            key = (credential.spec.kind, credential.spec.owner)
-            linked.setdefault(key, []).append(credential)
-    return tuple(
-        PlanColour(
-            kind=accounts[0].spec.kind,
-            owner=accounts[0].spec.owner,
-            status=PlanStatus.UNKNOWN
-            if any(account.is_usable for account in accounts)
-            else PlanStatus.UNAVAILABLE,
-        )
-        for _, accounts in sorted(linked.items())
-    )
 
 
 def _refusals(seen: Iterable[Credential], now_unix_s: float) -> tuple[Refusal, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from services.credentials.server.feed import Feed
     from services.credentials.server.grants import Grants
     from services.credentials.server.lapses import Lapses
+    from services.credentials.server.usages import Usages
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -26,10 +27,17 @@ class EligibilityBook:
     """Answers snapshots, and publishes a new one whenever an asked-for one has changed."""
 
     def __init__(
-        self, vault: Vault, grants: Grants, feed: Feed, lapses: Lapses, clock: Clock
+        self,
+        vault: Vault,
+        grants: Grants,
+        usages: Usages,
+        feed: Feed,
+        lapses: Lapses,
+        clock: Clock,
     ) -> None:
         self._vault = vault
         self._grants = grants
+        self._usages = usages
         self._feed = feed
         self._lapses = lapses
         self._clock = clock
@@ -104,7 +112,9 @@ class EligibilityBook:
         if kept is not None and now < kept[0]:
             return kept[1]
         pool = self._vault.pool
-        snapshot = snapshot_of(pool, installation_id, self._grants.in_flight, now)
+        snapshot = snapshot_of(pool, installation_id, self._grants.in_flight, now, self._usages.of)
         due = self._lapses.next_unix_s(pool, now)
-        self._cache.put(installation_id, (float("inf") if due is None else due, snapshot))
+        # Windows of plans end by time as well, and no mark says when.
+        until = min(now + LONGEST_PAUSE_S, float("inf") if due is None else due)
+        self._cache.put(installation_id, (until, snapshot))
         return snapshot

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from services.credentials.server.presented import PresentedBook
     from services.credentials.server.setbacks import Setbacks
     from services.credentials.server.slots import Slots
+    from services.credentials.server.usages import Usages
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -43,6 +44,7 @@ class Evidence:
     presented: PresentedBook
     setbacks: Setbacks
     affinities: Affinities
+    usages: Usages
     feed: Feed
     lapses: Lapses
     clock: Clock
@@ -150,6 +152,7 @@ class Reports:
 
         step = step_of(credential)
         self._doubts.tell(step.doubts, now)
+        self._evidence.usages.note(credential_id, step.usage)
         is_stale = bool(step.doubts) and step.doubts[0].kind == "stale_secret"
         changes: tuple[Transition, ...] = ()
         if step.credential is not credential:

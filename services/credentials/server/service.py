@@ -13,6 +13,7 @@ from services.credentials.model import (
     Origin,
     Pool,
     PresentedIdentity,
+    PresentedState,
     Selected,
 )
 from services.credentials.policy import tokens
@@ -31,6 +32,7 @@ from services.credentials.server.reports import Evidence, Reports
 from services.credentials.server.selector import Parts, Selector
 from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
+from services.credentials.server.usages import Usages
 from services.credentials.server.vault import Vault
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind
@@ -74,7 +76,10 @@ class Service:
         self.grants = Grants(options.lease_ttl_s, clock, self._room_changed)
         self.presented = PresentedBook()
         lapses = Lapses()
-        self.eligibility = EligibilityBook(self.vault, self.grants, self.feed, lapses, clock)
+        usages = Usages(self._room_changed)
+        self.eligibility = EligibilityBook(
+            self.vault, self.grants, usages, self.feed, lapses, clock
+        )
         self.granter = Granter(self.vault, self.grants, options.lease_ttl_s, clock, _new_nonce)
         setbacks = Setbacks(options.transient_s, clock)
         affinities = Affinities(
@@ -99,6 +104,7 @@ class Service:
                 self.presented,
                 setbacks,
                 affinities,
+                usages,
                 self.feed,
                 lapses,
                 clock,
@@ -143,8 +149,8 @@ class Service:
 
     def recognised(
         self, installation_id: str, presented: Sequence[Presented]
-    ) -> list[PresentedIdentity]:
-        """Return the identities of the presented credentials that can be used."""
+    ) -> list[PresentedState]:
+        """Return what the presented credentials that can be used are, and what is known of them."""
         found = ((one, recognise(one)) for one in presented)
         identities = [
             PresentedIdentity(
@@ -153,9 +159,8 @@ class Service:
             for one, kind in found
             if kind is not None
         ]
-        for identity in identities:
-            self.presented.meet(identity, self._clock.now_unix_s())
-        return identities
+        now = self._clock.now_unix_s()
+        return [self.presented.state_of(identity, now) for identity in identities]
 
     def material(self, selected: Selected, rejected_version: int = 0) -> Material:
         """Return the key material of a grant.

@@ -48,13 +48,13 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         """Say what can serve an installation."""
         installation_id = fields.required(request.installation_id, "installation_id")
         presented = eligibility_codec.decode_presented(request.presented)
-        identities = self._service.recognised(installation_id, presented)
+        states = self._service.recognised(installation_id, presented)
         snapshot = self._service.eligibility.ask(installation_id)
         is_unchanged = request.known_version == snapshot.version
         return pb.GetEligibilityResponse(
             is_unchanged=is_unchanged,
             snapshot=None if is_unchanged else eligibility_codec.encode_snapshot(snapshot),
-            presented=[eligibility_codec.encode_identity(one) for one in identities],
+            presented=[eligibility_codec.encode_presented(one) for one in states],
         )
 
     async def SelectCredential(  # noqa: N802 - name fixed by the proto

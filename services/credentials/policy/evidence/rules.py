@@ -11,7 +11,7 @@ from services.credentials.policy.matching import canonical_model
 from services.domain.vocab import CredentialKind, WireFamily
 
 if TYPE_CHECKING:
-    from services.credentials.model import Credential, CredentialSpec, Transition
+    from services.credentials.model import Credential, CredentialSpec, Transition, Usage
 
 Seen: TypeAlias = Mapping[str, float]
 """Instant of the newest observation of each window, as far as this process saw it. It is not
@@ -77,3 +77,5 @@ class Step:
     seen: Seen
     transitions: tuple[Transition, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    usage: Usage = ()
+    """What the response said about windows; empty: nothing."""

@@ -14,6 +14,7 @@ from services.credentials.model import (
     MarkKind,
     Phase,
     SystemState,
+    WindowUse,
 )
 from services.credentials.policy.evidence.bodies import NO_FACTS, facts_of
 from services.credentials.policy.evidence.classes import (
@@ -88,7 +89,11 @@ def observe(
     state = _state_after(draft, effect)
     trials = credential.trial_count if _has_quota_block(draft.marks.values()) else 0
     after = draft.result(bound_families=bound, system_state=state, trial_count=trials)
-    return Step(after, seen, tuple(draft.transitions), tuple(draft.doubts))
+    usage = tuple(
+        WindowUse(window.name, window.utilization_ratio, window.reset_unix_s)
+        for window in signals.windows
+    )
+    return Step(after, seen, tuple(draft.transitions), tuple(draft.doubts), usage)
 
 
 def swept(credential: Credential, now_unix_s: float) -> Step:
