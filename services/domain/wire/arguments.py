@@ -79,10 +79,10 @@ def _repaired(words: str) -> bytes | None:
     candidate = _unfenced(words)
     if not candidate.startswith("{"):
         return None
-    candidate = _closed(candidate)
-    if candidate is None:
+    closed = _closed(candidate)
+    if closed is None:
         return None
-    candidate = _without_trailing_commas(candidate)
+    candidate = _without_trailing_commas(closed)
     return candidate.encode("utf-8", "replace") if isinstance(_read(candidate), dict) else None
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.instructions import by_message, by_turns_before
 from services.domain.wire.model import Refusal
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Request, SystemBlock
+    from services.domain.wire.model import Request
 
 
 def encode_own(request: Request) -> bytes:
@@ -43,10 +43,9 @@ def encode_own(request: Request) -> bytes:
 
 def _own_messages(request: Request) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = []
-    in_array = (block for block in request.system if block.origin == "in_array")
-    before = {after: list(blocks) for after, blocks in groupby(in_array, key=_turns_before)}
+    in_array = by_turns_before(block for block in request.system if block.origin == "in_array")
     for index in range(len(request.turns) + 1):
-        for _, blocks in groupby(before.get(index, ()), key=_place):
+        for blocks in by_message(in_array.get(index, ())):
             raws = [block.raw for block in blocks]
             messages.append({"role": "system", "content": _content(raws)})
         if index < len(request.turns):
@@ -55,14 +54,6 @@ def _own_messages(request: Request) -> list[dict[str, object]]:
             extras = {key: orjson.Fragment(raw) for key, raw in turn.extras}
             messages.append({"role": turn.role.value, "content": _content(raws), **extras})
     return messages
-
-
-def _turns_before(block: SystemBlock) -> int:
-    return block.after_turn
-
-
-def _place(block: SystemBlock) -> int:
-    return block.origin_index
 
 
 def _content(raws: list[bytes]) -> object:

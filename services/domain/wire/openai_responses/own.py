@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.instructions import by_message, by_turns_before
 from services.domain.wire.model import Text, ToolResult, ToolUse
 from services.domain.wire.openai_responses.history import assistant_items, result_item, user_items
 from services.domain.wire.openai_responses.items import ITEM_PLAN
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 def own_items(request: Request, rendering: Rendering) -> list[object]:
     """Return the items in the client's order; calls and results stay where they were."""
     items: list[object] = []
+    listed = by_turns_before(b for b in request.system if b.origin != "instructions")
     for place in range(len(request.turns) + 1):
-        items += _instructions([b for b in request.system if b.after_turn == place])
+        items += _instructions(listed.get(place, ()))
         if place < len(request.turns):
             items += _turn(request.turns[place], rendering)
     return items
@@ -31,9 +33,7 @@ def own_items(request: Request, rendering: Rendering) -> list[object]:
 
 def _instructions(blocks: Sequence[SystemBlock]) -> list[object]:
     items: list[object] = []
-    listed = [block for block in blocks if block.origin != "instructions"]
-    for index in dict.fromkeys(block.origin_index for block in listed):
-        group = [block for block in listed if block.origin_index == index]
+    for group in by_message(blocks):
         words = [Text(block.text) for block in group]
         raw = group[0].raw
         if raw and (_texts(_content(raw)) or [""]) == _texts(words):

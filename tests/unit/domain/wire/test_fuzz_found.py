@@ -330,3 +330,7 @@ def test_many_instructions_among_turns_are_written_again_in_bounded_time() -> No
     messages = [ASK, {"role": "system", "content": "x"}] * 8_000
     body = json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()
     within(4, body, A, A)
+    items = json.dumps(
+        {"model": "m", "input": [ASK, {"role": "developer", "content": "x"}] * 8_000}
+    )
+    within(4, items.encode(), R, R)
