@@ -1,18 +1,20 @@
-"""Answers that the router gives itself, in the caller's dialect; no model is asked."""
+"""Answers that the router gives itself, in the caller's dialect: to commands, and errors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gateway import render
-from gateway.relay import new_id
+from gateway.ids import new_id
 from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
+from services.domain.wire.errors import status_of
 from services.domain.wire.model import RenderContext, Response, Stop, StopReason, Text, Usage
 
 if TYPE_CHECKING:
     from gateway.model import Action
     from gateway.ports import Reply
+    from services.domain.wire.model import ClientError
 
 ROUTER_MODEL = "router"
 _PREFIXES = {"anthropic": "msg_", "openai_chat": "chatcmpl-", "openai_responses": "resp_"}
@@ -42,3 +44,10 @@ async def acknowledge(action: Action, reply: Reply, words: str, now_unix_s: floa
     await reply.begin(200, list(headers.items()))
     await reply.write(codec.stream_encoder(context).feed(events_of(response)))
     await reply.end()
+
+
+async def refuse(action: Action, reply: Reply, error: ClientError) -> None:
+    """Answer with an error in the dialect of the action's caller."""
+    headers = render.error_headers(action.surface, action.id, error)
+    body = codec_for(action.surface).encode_error(error)
+    await reply.whole(status_of(error, action.surface), headers, body)

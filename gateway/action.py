@@ -12,15 +12,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway import metrics
-from gateway.acknowledging import acknowledge
+from gateway.acknowledging import acknowledge, refuse
 from gateway.course import Course
+from gateway.deciding.issuers import issuer_gone
 from gateway.errors import error_of
 from gateway.labels import call_labels
 from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
-from gateway.relay import Relay, refuse
+from gateway.relay import Relay
 from gateway.rescues import is_of_outage
 from gateway.restoring import restored
+from gateway.sessions.sizes import sized
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from gateway.decider import Countable, Decider
     from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
+    from gateway.issuing import Issuers
     from gateway.model import Action, Decision, Grant
     from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
     from gateway.summaries import Summaries
@@ -48,6 +51,9 @@ _RESTING = frozenset(
 )
 """Denials after which another model may serve: dispatch finds out, and tells the attempt."""
 
+_GONE = frozenset({Reason.NO_ELIGIBLE_PROVIDER, Reason.CREDENTIALS_UNAVAILABLE})
+"""Denials that say of one certain credential that it is not there any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:
@@ -62,6 +68,8 @@ class Stages:
     watchers: Watchers | None = None
     commands: Commands | None = None
     """Who obeys commands in conversations; None: nobody."""
+    issuers: Issuers | None = None
+    """Who knows the issuers of answers that providers keep; None: nobody."""
     tagged_models: frozenset[str] = frozenset()
     """Models whose reasoning leads their visible text under a tag."""
 
@@ -147,11 +155,14 @@ class Actions:
         commands = self._stages.commands
         if commands is not None:
             action = await commands.with_forced(action)
+        if self._stages.issuers is not None:
+            action = replace(action, issuer=await self._stages.issuers.issuer(action))
         is_led = decider.is_session_led(action)
         memory = await thread.recall(is_led=is_led)
         if commands is not None and is_led and await commands.continued(action):
             memory = replace(memory, is_continued=True)
-        ground = await decider.ground(restored(action, memory.session.states))
+        known = sized(restored(action, memory.session.states), memory.session)
+        ground = await decider.ground(known)
         kept = None
         if is_led:
             reused = await summaries.reused(ground, memory, self._left_s(course))
@@ -187,6 +198,11 @@ class Actions:
                     self._clock,
                     thread,
                     tagged_models=self._stages.tagged_models,
+                    issuance=(
+                        self._stages.issuers.issuance(action, grant)
+                        if self._stages.issuers is not None
+                        else None
+                    ),
                 )
             )
         finally:
@@ -206,6 +222,8 @@ class Actions:
                 action, plan.bindings, decision.record, presented
             )
         except RouterError as denial:
+            if action.issuer is not None and denial.reason in _GONE:
+                raise issuer_gone(action.issuer.provider) from denial
             if denial.reason not in _RESTING or not any(map(is_of_outage, plan.rescues)):
                 raise
             return None

@@ -18,6 +18,7 @@ from gateway.auth import KeyRing
 from gateway.commands.obeying import Commands
 from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
+from gateway.issuing import Issuers
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
 from gateway.remembering import Remembering, state_threads
@@ -132,6 +133,7 @@ class Gateway:
                     if remembering is not None
                     else None
                 ),
+                issuers=(Issuers(remembering.sessions, clock) if remembering is not None else None),
                 tagged_models=catalog.tagged_models,
             ),
             clock,

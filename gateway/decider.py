@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.deciding.belief import believed
 from gateway.deciding.forcing import FORCED_REASON, yielding_layer
+from gateway.deciding.issuers import bound_to, issuer_gone
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
@@ -69,7 +70,11 @@ class Decider:
         if caller.forced_model:
             requested_model(self._catalog, "", caller.forced_model)
         known = await self._credentials.eligibility(caller.installation_id, caller.presented)
-        return Ground(action, known, self._frozen(action, known))
+        ground = Ground(action, known, self._frozen(action, known))
+        issuer = action.issuer
+        if issuer is not None and not self._is_any_left(ground.record):
+            raise issuer_gone(issuer.provider)
+        return ground
 
     def regrounded(self, ground: Ground, action: Action) -> Ground:
         """Return the ground of the same action with another body."""
@@ -163,7 +168,7 @@ class Decider:
         model = self._catalog.resolve(forced) if forced else None
         question = Question(
             installation_id=action.caller.installation_id,
-            features=action.features,
+            features=replace(action.features, overflow_tokens=action.overflow_tokens),
             now_unix_s=self._clock.now_unix_s(),
             snapshot=known.snapshot,
             family=action.request.family,
@@ -172,4 +177,9 @@ class Decider:
             forced_model=model.id if model is not None else "",
             is_long_context_asked=action.caller.wants_long_context,
         )
-        return self._records.freeze(question)
+        record = self._records.freeze(question)
+        return bound_to(record, action.issuer.provider) if action.issuer is not None else record
+
+    def _is_any_left(self, record: EligibilityRecord) -> bool:
+        moment = Moment(self._catalog, record, "", self._clock.now_unix_s())
+        return any(moment.may_serve(model_id) for model_id in self._catalog.models)

@@ -6,19 +6,21 @@ failure is the dialect's error frame, at most one and never after a clean end.
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Protocol
 
 from gateway import render
+from gateway.acknowledging import refuse
+from gateway.aliasing import unaliased
 from gateway.errors import error_of, failure_of, is_kept
+from gateway.ids import new_id
+from gateway.issuing import answer_id_of
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, RescueCause, Tail
 from gateway.translating import learn, translated
-from gateway.writers import client_error_of, unaliased, whole_response, writer_for
+from gateway.writers import client_error_of, whole_response, writer_for
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.errors import status_of
 from services.domain.wire.gemini import is_reasoning_wanted
 from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gateway.course import Course
+    from gateway.issuing import Issuance
     from gateway.ledger.metered import Metered
     from gateway.model import Action, Effect, StreamFailure
     from gateway.ports import Reply
@@ -70,6 +73,7 @@ class Relay:
         memory: Memory,
         *,
         tagged_models: frozenset[str] = frozenset(),
+        issuance: Issuance | None = None,
     ) -> None:
         self.answer = answer
         self._action = action
@@ -79,6 +83,7 @@ class Relay:
         self._clock = clock
         self._memory = memory
         self._tagged_models = tagged_models
+        self._issuance = issuance
 
     async def run(self) -> None:
         """Relay the answer to its end; what is left of the walk is cancelled when that fails.
@@ -181,6 +186,8 @@ class Relay:
         learn(writer.translation, self._memory)
         if not writer.is_failed:
             self._memory.served(head, writer.usage, writer.stop.reason if writer.stop else None)
+            if self._issuance is not None:
+                self._issuance.issued(head, writer.answer_id)
 
     async def _send(self, head: Head, data: bytes) -> None:
         if not data:
@@ -210,6 +217,8 @@ class Relay:
             return
         body = self._rendered(head, b"".join(pieces))
         self._memory.served(head, tail.usage, tail.stop_reason)
+        if self._issuance is not None and head.wire_family is self._action.surface:
+            self._issuance.issued(head, answer_id_of(body))
         self._course.first_byte()
         headers = [*self._headers(head), *render.cost_headers(self.answer.account.bill)]
         await self._reply.whole(head.http_status, headers, body)
@@ -277,18 +286,6 @@ class Relay:
             has_think_tag=head.binding.model_id in self._tagged_models,
             upstream_family=head.wire_family if head.wire_family is not surface else None,
         )
-
-
-async def refuse(action: Action, reply: Reply, error: ClientError) -> None:
-    """Answer with an error in the dialect of the action's caller."""
-    headers = render.error_headers(action.surface, action.id, error)
-    body = codec_for(action.surface).encode_error(error)
-    await reply.whole(status_of(error, action.surface), headers, body)
-
-
-def new_id(prefix: str) -> str:
-    """Return a fresh id with that prefix."""
-    return prefix + secrets.token_hex(12)
 
 
 def _broke_off() -> RouterError:

@@ -91,6 +91,11 @@ def derive_key(
     return _digest("session-key/1", *parts, *((agent_id,) if agent_id else ()))
 
 
+def derive_answer_key(credential_id: str, answer_id: str) -> bytes:
+    """Return the key of one answer that a provider keeps, for clients that name no session."""
+    return _digest("answer-key/1", credential_id, answer_id)
+
+
 def role_of(tier: ModelTier) -> str:
     """Return the sub-row of a session for requests of one tier; unlike traffic shares no pin."""
     return _TIER_ROLES.get(tier, _DEFAULT_ROLE)

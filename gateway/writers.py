@@ -6,15 +6,13 @@ upstream events are decoded and written anew in the client's dialect.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Protocol
 
-import orjson
-
+from gateway.aliasing import AliasFilter
 from gateway.errors import broken_stream
 from gateway.model import StreamFailure
 from gateway.translating import translation_for
-from services.domain.sse import RawSplitter, is_at_boundary
+from services.domain.sse import is_at_boundary
 from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import Assembler
 from services.domain.wire.model import BlockDelta, End, Failure, Start, UsageSeen, WireError
@@ -56,6 +54,11 @@ class Writer(Protocol):
     @property
     def is_failed(self) -> bool:
         """Whether the stream itself said that it failed."""
+        ...
+
+    @property
+    def answer_id(self) -> str:
+        """Id by which the upstream knows the answer; empty: none was said, or it is not shown."""
         ...
 
     @property
@@ -144,6 +147,11 @@ class PassThrough:
         """Whether an error event passed."""
         return self._observer.seen.error is not None
 
+    @property
+    def answer_id(self) -> str:
+        """Id that the observer saw."""
+        return self._observer.seen.answer_id
+
     def feed(self, chunk: bytes) -> bytes:
         """Return ``chunk``, less the frames that the client must not see."""
         self._observer.feed(chunk)
@@ -191,6 +199,7 @@ class Translated:
         self.stop: Stop | None = None
         self.is_failed = False
         self.has_ended = False
+        self.answer_id = ""
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the client's bytes for the events that ``chunk`` completes."""
@@ -251,40 +260,3 @@ def whole_response(codec: Codec, body: bytes, *, is_stream: bool) -> Response:
     if assembler.response is None:
         raise WireError("", "the stream did not end well")
     return assembler.response
-
-
-class AliasFilter:
-    """Writes the catalog id where a tenant's endpoint names its own alias as the model."""
-
-    def __init__(self, alias: str, model_id: str) -> None:
-        self._splitter = RawSplitter()
-        self._alias = alias
-        self._model_id = model_id
-
-    def feed(self, data: bytes) -> bytes:
-        """Return the complete frames with the alias replaced."""
-        frames = self._splitter.feed(data)
-        return b"".join(unaliased(frame, self._alias, self._model_id) for frame in frames)
-
-    def finish(self) -> bytes:
-        """Return what waits at the end."""
-        return unaliased(self._splitter.finish(), self._alias, self._model_id)
-
-
-_MODEL_MEMBER = re.compile(rb'("model(?:Version)?"\s*:\s*)("(?:[^"\\]|\\.)*")')
-
-
-def unaliased(document: bytes, alias: str, model_id: str) -> bytes:
-    """Return a JSON text whose members that name the model ``alias`` name ``model_id``.
-
-    A quotation mark inside a JSON string has a backslash before it, so that no text can match.
-    """
-    if b'"model' not in document:
-        return document
-    wanted = orjson.dumps(alias)
-    named = orjson.dumps(model_id)
-
-    def rename(match: re.Match[bytes]) -> bytes:
-        return match[1] + named if match[2] == wanted else match[0]
-
-    return _MODEL_MEMBER.sub(rename, document)

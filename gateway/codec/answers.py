@@ -118,6 +118,7 @@ def grant_of(message: credentials_pb2.SelectCredentialResponse) -> Grant:
         binding_index=message.binding_index,
         attribution=attribution_of(message.grant.attribution),
         wire=message.grant.SerializeToString(),
+        credential_id=message.grant.credential_id,
     )
 
 

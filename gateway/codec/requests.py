@@ -77,7 +77,7 @@ def request_features(action: Action) -> action_pb2.RequestFeatures:
         requested_model=strip_client_tag(features.requested_model),
         input_token_count=action.input_tokens,
         text_token_count=features.text_tokens,
-        overflow_token_count=features.overflow_tokens,
+        overflow_token_count=action.overflow_tokens,
         full_token_count=features.full_tokens,
         signature_token_count=features.signature_tokens,
         max_output_token_count=min(features.max_output_tokens, 2**31 - 1),
@@ -140,6 +140,7 @@ def select_request(
         eligibility=record,
         presented=[presented_identity(item) for item in presented],
         expected_token_count=action.input_tokens + features.max_output_tokens,
+        required_credential_id=action.issuer.credential_id if action.issuer is not None else "",
     )
 
 
@@ -170,6 +171,8 @@ def dispatch_request(
                 is_throttle_wait_enabled=plan.is_throttle_wait_enabled,
                 is_cyber_refusal_retry_enabled=plan.is_cyber_retry_enabled,
                 is_stream_usage_wanted=plan.is_stream_usage_wanted,
+                is_transient_cooling_enabled=plan.is_transient_cooling_enabled,
+                is_overload_struck=plan.is_overload_struck,
             ),
             first_attempt_number=1,
             affinity_key=plan.affinity_key,

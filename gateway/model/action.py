@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NewType
 
@@ -10,6 +11,7 @@ from services.domain.vocab import CredentialKind, TurnType, WireFamily
 
 if TYPE_CHECKING:
     from gateway.commands.model import Command
+    from gateway.sessions.model import Issued
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request
     from services.domain.wire.state.kept import Restored
@@ -128,5 +130,14 @@ class Action:
     """Whether its client may write commands into the conversation."""
     command: Command | None = None
     """The command that its last message holds; it is not in the body any more."""
+    issuer: Issued | None = None
+    """Who gave the answer that the action goes on from and that only they keep."""
     restored: tuple[Restored, ...] = ()
     """Opaque state that the client lost and its session kept."""
+    fit_ratio: float = 1.0
+    """What its session knows estimates of prompts to be too small by."""
+
+    @property
+    def overflow_tokens(self) -> int:
+        """The size of the prompt as it is held against context windows."""
+        return math.ceil(self.features.overflow_tokens * self.fit_ratio)

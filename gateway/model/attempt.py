@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class EffectKind(enum.StrEnum):
     EVICT_PIN = "evict_pin"
     COUNT_OVERLOAD = "count_overload"
     CLEAR_COUNTS = "clear_counts"
+    CORRECT_ESTIMATE = "correct_estimate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ class Plan:
     is_cyber_retry_enabled: bool = False
     is_throttle_wait_enabled: bool = True
     """Whether a short Retry-After is waited for where there is nowhere else to go."""
+    is_transient_cooling_enabled: bool = False
+    """Whether a model that answered 502, 503 or 504 rests for the session's while, not for good."""
+    is_overload_struck: bool = False
+    """Whether overloads are held against a model as other faults are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,8 @@ class Grant:
     binding_index: int
     attribution: Attribution
     wire: bytes
+    credential_id: str = field(default="", repr=False)
+    """Identity of a stored credential, never shown; empty: none of ours."""
 
     @property
     def fingerprint(self) -> str:

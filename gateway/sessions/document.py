@@ -15,6 +15,7 @@ from gateway.sessions.model import (
     BindingUse,
     Choice,
     History,
+    Issued,
     MeanRisk,
     Pin,
     Risks,
@@ -84,7 +85,9 @@ def decode(document: bytes, address: Address, version: int) -> Session:
         history_epoch=_whole(members, "history_epoch"),
         summary=_binary(members, "summary"),
         aliases=_all(members, "aliases", _alias),
+        answers=_all(members, "answers", _issued),
         states=tuple(each for each in _all(members, "states", _kept) if each is not None),
+        fit_ratio=max(1.0, _number(members, "fit_ratio")),
         last_seen_unix_s=_number(members, "last_seen_unix_s"),
     )
 
@@ -163,6 +166,10 @@ def _alias(members: Members) -> Alias:
         key=_binary(members, "key"),
         seen_unix_s=_number(members, "seen_unix_s"),
     )
+
+
+def _issued(members: Members) -> Issued:
+    return Issued(**{name: text(members.get(name)) for name in Issued.__dataclass_fields__})
 
 
 def _kept(members: Members) -> Kept | None:

@@ -161,6 +161,17 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
+class Issued:
+    """An answer that a provider keeps, and who gave it."""
+
+    answer_id: str
+    model_id: str
+    provider: str
+    credential_id: str = ""
+    """Empty: not known, or none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """All that is remembered of one thread in one role."""
 
@@ -182,8 +193,12 @@ class Session:
     summary: bytes = b""
     """A kept summary, opaque to the session."""
     aliases: tuple[Alias, ...] = ()
+    answers: tuple[Issued, ...] = ()
+    """Answers that providers keep, latest first."""
     states: tuple[Kept, ...] = ()
     """Opaque state of vendors that the client may lose, oldest first."""
+    fit_ratio: float = 1.0
+    """What estimates of prompts are to be multiplied by before they are held against windows."""
     last_seen_unix_s: float = 0.0
 
     @property
