@@ -75,7 +75,6 @@ ODD = (
     '"data:,"',
     '"data:;base64,"',
     '"[tool call failed]"',
-    '"pointsman-state:gemini:signature:"',
     '"#/$defs/node"',
     "[]",
     "{}",

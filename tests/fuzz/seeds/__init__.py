@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from services.domain.vocab import WireFamily
+from services.domain.wire.model import ProviderState
+from services.domain.wire.state.sealing import Sealed, seal, with_state
+
 Json = Mapping[str, object]
 
 
@@ -35,5 +39,11 @@ SCHEMA: Json = {
     "anyOf": [{"required": ["path"]}, {"properties": {"count": {"type": "integer"}}}],
 }
 """A schema with what other dialects refuse."""
+
+_STATE = ProviderState(WireFamily.GEMINI, "signature", "c2ln", model="m")
+SEALED = seal(Sealed(_STATE, is_of_call=True))
+"""State of one vendor in what a client of another keeps."""
+CARRYING_ID = with_state("call_9", _STATE)
+"""Id of a call that carries state."""
 
 USER_ID = '{"device_id":"d","account_uuid":"","session_id":"s"}'

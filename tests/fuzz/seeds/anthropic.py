@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz.seeds import SCHEMA, USER_ID, Json, Seeds
+from tests.fuzz.seeds import CARRYING_ID, SCHEMA, SEALED, USER_ID, Json, Seeds
 
 _MARK: Json = {"type": "ephemeral", "ttl": "1h"}
 
@@ -35,6 +35,8 @@ _ASSISTANT: list[Json] = [
     {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": []},
     {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"path": "a", "n": 2**70}},
     {"type": "tool_use", "id": "tool.u:2", "name": "g", "input": {}},
+    {"type": "thinking", "thinking": "", "signature": SEALED},
+    {"type": "tool_use", "id": CARRYING_ID, "name": "g", "input": {}},
 ]
 _RESULTS: list[Json] = [
     {
@@ -44,6 +46,7 @@ _RESULTS: list[Json] = [
         "content": [{"type": "text", "text": "denied"}, _image(type="base64", data="aGk=")],
     },
     {"type": "tool_result", "tool_use_id": "tool.u:2", "content": "done"},
+    {"type": "tool_result", "tool_use_id": CARRYING_ID, "content": []},
     {"type": "tool_result", "tool_use_id": "nobody", "content": [{"type": "tool_reference"}]},
     {"type": "text", "text": "and now?"},
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz.seeds import SCHEMA, Json, Seeds
+from tests.fuzz.seeds import CARRYING_ID, SCHEMA, Json, Seeds
 
 
 def _call(call_id: str, name: str, arguments: str) -> Json:
@@ -38,11 +38,13 @@ _REQUEST: Json = {
             "tool_calls": [
                 _call("c1", "f", '{"path":"a","n":1180591620717411303424}'),
                 _call("c" * 70, "g", ""),
+                _call(CARRYING_ID, "g", "{}"),
                 {"id": "c3", "type": "custom", "custom": {"name": "h", "input": "free"}},
             ],
         },
         {"role": "tool", "tool_call_id": "c1", "content": "[tool call failed]\ndenied"},
         {"role": "tool", "tool_call_id": "c" * 70, "content": [{"type": "text", "text": "two"}]},
+        {"role": "tool", "tool_call_id": CARRYING_ID, "content": "three"},
         {"role": "tool", "tool_call_id": "nobody", "content": ""},
         {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "[1"}},
         {"role": "function", "name": "f", "content": "legacy"},

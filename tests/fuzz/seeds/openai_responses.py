@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz.seeds import SCHEMA, Json, Seeds
+from tests.fuzz.seeds import SCHEMA, SEALED, Json, Seeds
 
 
 def _said(role: str, *parts: Json) -> Json:
@@ -28,7 +28,7 @@ _FOREIGN: Json = {
     "type": "reasoning",
     "id": "rs_2",
     "summary": [],
-    "encrypted_content": "pointsman-state:anthropic:signature:c2ln",
+    "encrypted_content": SEALED,
 }
 _REQUEST: Json = {
     "model": "m",
