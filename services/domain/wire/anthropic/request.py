@@ -19,7 +19,7 @@ from services.domain.wire.model import (
     WireError,
 )
 from services.domain.wire.reading import count, mapping, rows, text
-from services.domain.wire.scanner import scan
+from services.domain.wire.recent import scan_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,13 +62,13 @@ _CHOICES: Mapping[str, Literal["auto", "required", "none"]] = {
 }
 
 
-def read_document(body: bytes) -> Document:
-    """Return the scanned body with its planned parts opened.
+def read_document(body: bytes, *, is_last: bool = False) -> Document:
+    """Return the scanned body with its planned parts opened; ``is_last``: it is read no more.
 
     Raises:
         WireError: it is no JSON object, or a top-level key comes twice.
     """
-    document = scan(body, PLAN)
+    document = scan_request(body, PLAN, is_last=is_last)
     if document.duplicates:
         raise WireError(document.duplicates[0], "must not be given twice")
     return document

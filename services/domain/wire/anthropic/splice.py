@@ -266,7 +266,7 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
         WireError: the body cannot be read.
     """
     request = with_forced_effort(request, target)
-    spliced = _Splicer(read_document(body), request, target).splice()
+    spliced = _Splicer(read_document(body, is_last=True), request, target).splice()
     return with_added_marks(spliced) if target.rules.is_cache_marked else spliced
 
 

@@ -16,6 +16,7 @@ from services.domain.wire.gemini.names import both, child, member, snake
 from services.domain.wire.gemini.schema import plain_types
 from services.domain.wire.model import Request, SystemBlock, Tool, WireError
 from services.domain.wire.reading import mapping, text
+from services.domain.wire.recent import scan_request
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def decode_request(body: bytes) -> Request:
     Raises:
         WireError: the body is no readable request; names the path.
     """
-    document = scan(body, PLAN)
+    document = scan_request(body, PLAN)
     if "contents" in document.duplicates:
         raise WireError("contents", "comes twice")
     root = document.root

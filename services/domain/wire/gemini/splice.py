@@ -19,7 +19,8 @@ from services.domain.wire.gemini.thinking import plan_thinking
 from services.domain.wire.gemini.toolset import VALIDATED
 from services.domain.wire.model import EncodedRequest, Transform, TransformAction
 from services.domain.wire.reading import dump, mapping, whole
-from services.domain.wire.scanner import Edit, scan
+from services.domain.wire.recent import scan_request
+from services.domain.wire.scanner import Edit
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Request, Target
@@ -40,7 +41,9 @@ _CAMEL = {
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
     """Return ``body`` with the edits for ``target``, each but the model's recorded."""
-    return _Splice(scan(body, PLAN), with_forced_effort(request, target), target).encoded()
+    return _Splice(
+        scan_request(body, PLAN, is_last=True), with_forced_effort(request, target), target
+    ).encoded()
 
 
 class _Splice:

@@ -16,7 +16,7 @@ from services.domain.wire.openai_chat.knobs import (
 from services.domain.wire.openai_chat.tools import decode_tools
 from services.domain.wire.openai_chat.turns import Conversation
 from services.domain.wire.reading import mapping, text
-from services.domain.wire.scanner import scan
+from services.domain.wire.recent import scan_request
 
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document, Node, Plan
@@ -71,7 +71,7 @@ def decode_request(body: bytes) -> Request:
     Raises:
         WireError: the body is no readable chat request; names the path.
     """
-    document = scan(body, PLAN)
+    document = scan_request(body, PLAN)
     for key in ("messages", "model"):
         if key in document.duplicates:
             raise WireError(key, "comes twice")

@@ -14,7 +14,8 @@ from services.domain.wire.model import EncodedRequest, Transform, TransformActio
 from services.domain.wire.openai_chat.refusals import is_refused, nearest_level, output_limit_key
 from services.domain.wire.openai_chat.request import PLAN
 from services.domain.wire.reading import text, whole
-from services.domain.wire.scanner import Edit, scan
+from services.domain.wire.recent import scan_request
+from services.domain.wire.scanner import Edit
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Request, Target
@@ -26,7 +27,7 @@ _USAGE_WISH = '{"include_usage":true}'
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
     """Return ``body`` with the edits for ``target``, each but the model's recorded."""
-    return _Splice(scan(body, PLAN), request, target).encoded()
+    return _Splice(scan_request(body, PLAN, is_last=True), request, target).encoded()
 
 
 class _Splice:

@@ -16,7 +16,7 @@ from services.domain.wire.openai_responses.knobs import (
 from services.domain.wire.openai_responses.parts import FAMILY
 from services.domain.wire.openai_responses.tools import decode_tools
 from services.domain.wire.reading import text
-from services.domain.wire.scanner import scan
+from services.domain.wire.recent import scan_request
 
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document, Plan
@@ -62,7 +62,7 @@ def decode_request(body: bytes) -> Request:
     Raises:
         WireError: the body is no readable request of this dialect; names the path.
     """
-    document = scan(body, PLAN)
+    document = scan_request(body, PLAN)
     for key in ("input", "model"):
         if key in document.duplicates:
             raise WireError(key, "comes twice")

@@ -14,7 +14,8 @@ from services.domain.wire.openai_chat.refusals import is_refused, nearest_level
 from services.domain.wire.openai_responses.request import PLAN
 from services.domain.wire.openai_responses.state import is_foreign
 from services.domain.wire.reading import mapping, text, whole
-from services.domain.wire.scanner import Edit, scan
+from services.domain.wire.recent import scan_request
+from services.domain.wire.scanner import Edit
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Request, Target
@@ -25,7 +26,7 @@ _NEVER_DROPPED = ("model", "input", "stream", "max_output_tokens")
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
     """Return ``body`` with the edits for ``target``, each but the model's recorded."""
-    return _Splice(scan(body, PLAN), target).encoded()
+    return _Splice(scan_request(body, PLAN, is_last=True), target).encoded()
 
 
 class _Splice:
