@@ -19,6 +19,9 @@ Files = Annotated[list[Path], typer.Option(help="Outcome table; parts of one are
 HeldOut = Annotated[list[Path] | None, typer.Option(help="Table that is only judged on.")]
 Embedder = Annotated[Path, typer.Option(help="Folder with an embedder, such as a bundle's.")]
 Anchors = Annotated[list[str] | None, typer.Option(help="MODEL=SKILL, twice, the weaker first.")]
+Against = Annotated[
+    Path | None, typer.Option(help="Earlier bundle's folder, to be set against on held-out rows.")
+]
 Internal = Annotated[bool, typer.Option("--internal", help="Accept tables without a licence.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -48,6 +51,7 @@ def train(
     anchor: Anchors = None,
     notice: Annotated[Path | None, typer.Option(help="Notices to enclose.")] = None,
     remark: Annotated[str, typer.Option(help="Sentence for the card.")] = "",
+    against: Against = None,
     seed: int = 0,
     *,
     internal: Internal = False,
@@ -66,6 +70,7 @@ def train(
         notice=notice,
         seed=seed,
         is_internal=internal,
+        against=against,
     )
     print(work.train(recipe, out, _progress("texts")))
 
@@ -76,22 +81,34 @@ def evaluate(
     embedder: Embedder,
     held_out: HeldOut = None,
     anchor: Anchors = None,
+    against: Against = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for report, figures and plots.")] = None,
     seed: int = 0,
     *,
     internal: Internal = False,
     json: AsJson = False,
 ) -> None:
-    """Print the held-out figures of a recipe and write nothing."""
+    """Print the held-out figures of a recipe; fails where it is worse than an earlier bundle."""
     from services.cli.train_scorer import work
 
     recipe = work.recipe(
-        outcomes, held_out or [], embedder, anchor or [], seed=seed, is_internal=internal
+        outcomes,
+        held_out or [],
+        embedder,
+        anchor or [],
+        seed=seed,
+        is_internal=internal,
+        against=against,
     )
     account = work.evaluate(recipe, _progress("texts"))
+    if out is not None:
+        work.write(account, out)
     if json:
         output.as_json_text(work.figures(account))
     else:
         print("\n".join(work.report(account)))
+    if any(change.is_worse for change in account.changes):
+        raise typer.Exit(1)
 
 
 @scorer.command()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from services.cli.train_scorer.comparing import LEAST_CHANGE, Change
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.fitting import Heads
+from services.cli.train_scorer.goals import goals_of
 from services.cli.train_scorer.judging import PairFigures, PickFigures, RiskFigures
 from services.cli.train_scorer.metrics import Interval, Recovery, Reliability
 from services.cli.train_scorer.tables import Table
+from services.cli.train_scorer.texts import Overlap, TextFigures
 from services.scorer.model.artifact import Curve
 
 
@@ -27,6 +30,9 @@ class Account:
     picks: tuple[PickFigures, ...]
     across: tuple[PairFigures, ...]
     risk: RiskFigures
+    changes: tuple[Change, ...]
+    texts: tuple[TextFigures, ...]
+    overlaps: tuple[Overlap, ...]
     models: tuple[str, ...]
     heads: Heads
     curve: Curve | None
@@ -42,6 +48,9 @@ def report(account: Account) -> Iterator[str]:
     """Yield the lines of the held-out figures."""
     yield from _pairs(account)
     yield from _picks(account)
+    yield from _changes(account)
+    yield from _goals(account)
+    yield from _texts(account)
     yield from _risk(account.risk)
     yield from _skills(account)
 
@@ -96,8 +105,8 @@ def _pairs(account: Account) -> Iterator[str]:
     yield "Five folds by question, learnt from all tables. `groups left out`: from that table"
     yield "alone, no group on both sides. `A to B`: learnt from table A alone, judged on B."
     yield ""
-    yield "| Table | Rows | APGR | CPT50 / CPT80 | by length | by group | oracle |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| Table | Rows | APGR | CPT50 / CPT80 | by length | TF-IDF | by group | oracle |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for figures in (*account.pairs, *account.across):
         groups = "-" if figures.groups is None else f"{figures.groups.apgr:.3f}"
         cells = (
@@ -106,12 +115,23 @@ def _pairs(account: Account) -> Iterator[str]:
             _spread(figures.apgr, 3),
             _thresholds(figures.recovery),
             f"{figures.length.apgr:.3f}, {_thresholds(figures.length)}",
+            f"{figures.tfidf.apgr:.3f}, {_thresholds(figures.tfidf)}",
             groups,
             f"{figures.oracle.apgr:.3f}",
         )
         yield f"| {' | '.join(cells)} |"
     yield ""
-    yield "Random order is 0.500. Group figures are out-of-fold means of the group."
+    yield "Random order is 0.500. Group figures are out-of-fold means of the group. TF-IDF is a"
+    yield "ridge on words and pairs of words, always fitted on the other folds of that very table."
+    yield ""
+    yield "| Table | Always weak | Always strong | Half by chance | Half by artifact |"
+    yield "| --- | --- | --- | --- | --- |"
+    for figures in account.pairs:
+        points = figures.curves["artifact"]
+        half = points[len(points) // 2][1]
+        ends = f"{figures.weak:.3f} | {figures.strong:.3f}"
+        chance = (figures.weak + figures.strong) / 2
+        yield f"| {figures.table} | {ends} | {chance:.3f} | {half:.3f} |"
     yield ""
 
 
@@ -132,6 +152,51 @@ def _picks(account: Account) -> Iterator[str]:
             _spread(points, 2),
         )
         yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _changes(account: Account) -> Iterator[str]:
+    if not account.changes:
+        return
+    yield "## Against the earlier bundle, held-out tables"
+    yield ""
+    yield "| Table | Rows | Measure | Earlier | This | Difference |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for change in account.changes:
+        values = f"{change.earlier:.3f} | {change.newer:.3f} | {_spread(change.difference, 3)}"
+        yield f"| {change.table} | {change.rows:,} | {change.measure} | {values} |"
+    yield ""
+    yield f"Both on the same resampled rows. An interval below {LEAST_CHANGE:g} is a step back."
+    yield ""
+
+
+def _goals(account: Account) -> Iterator[str]:
+    goals = goals_of((*account.pairs, *account.across), account.picks)
+    if not goals:
+        return
+    yield "## Goals"
+    yield ""
+    yield "| Table | Measure | Seen | Wanted | Met |"
+    yield "| --- | --- | --- | --- | --- |"
+    for goal in goals:
+        sign = "at least" if goal.is_least else "at most"
+        met = "yes" if goal.is_met else "**no**"
+        wanted = f"{goal.seen:.3f} | {sign} {goal.wanted:g} | {met}"
+        yield f"| {goal.table} | {goal.measure} | {wanted} |"
+    yield ""
+
+
+def _texts(account: Account) -> Iterator[str]:
+    yield "## Texts"
+    yield ""
+    yield "| Table | Rows | Copies | Unknown word pieces | Far from every cluster |"
+    yield "| --- | --- | --- | --- | --- |"
+    for figures in account.texts:
+        shares = f"{100 * figures.unknown_share:.2f} % | {100 * figures.far_share:.1f} %"
+        yield f"| {figures.table} | {figures.rows:,} | {figures.copies:,} | {shares} |"
+    yield ""
+    for shared in account.overlaps:
+        yield f"- {shared.first} and {shared.second} share {shared.questions:,} questions."
     yield ""
 
 

@@ -111,17 +111,17 @@ def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceH
     idf: Halves = np.where(seen >= 2, np.log((1 + len(texts)) / (1 + seen)) + 1, 0).astype(
         np.float16
     )
-    matrix = _Rows([weighted_pieces(ids, idf) for ids in texts], vocabulary)
+    matrix = SparseRows([weighted_pieces(ids, idf) for ids in texts], vocabulary)
     offsets = np.nanmean(scores, axis=0)
     weights = np.empty((vocabulary, scores.shape[1]), dtype=np.float16)
     for m in range(scores.shape[1]):
         measured = ~np.isnan(scores[:, m])
         gap = np.where(measured, scores[:, m] - offsets[m], 0.0)
-        weights[:, m] = _ridge(matrix, measured, gap)
+        weights[:, m] = ridge(matrix, measured, gap)
     return PieceHead(weights, idf, offsets)
 
 
-class _Rows:
+class SparseRows:
     """A sparse matrix by rows, as far as a conjugate-gradient solver needs one."""
 
     def __init__(self, rows: Sequence[tuple[Indices, Floats]], width: int) -> None:
@@ -131,16 +131,18 @@ class _Rows:
         self._shape = (len(rows), width)
 
     def times(self, vector: Floats) -> Floats:
+        """Return the matrix times a column."""
         products = self._value * vector[self._column]
         return np.bincount(self._row, products, minlength=self._shape[0]).astype(np.float64)
 
     def turned_times(self, vector: Floats) -> Floats:
+        """Return the transposed matrix times a column."""
         products = self._value * vector[self._row]
         return np.bincount(self._column, products, minlength=self._shape[1]).astype(np.float64)
 
 
-def _ridge(matrix: _Rows, measured: Floats, gap: Floats) -> Floats:
-    """Solve ``(XᵀX + ridge) w = Xᵀ gap`` over the measured rows."""
+def ridge(matrix: SparseRows, measured: Floats, gap: Floats) -> Floats:
+    """Return the w that solves ``(XᵀX + ridge) w = Xᵀ gap`` over the measured rows."""
     mask = measured.astype(np.float64)
     wanted = matrix.turned_times(gap)
     solution = np.zeros_like(wanted)

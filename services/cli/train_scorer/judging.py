@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from services.cli.train_scorer.baselines import tfidf_gain
 from services.cli.train_scorer.corpus import Corpus
 from services.cli.train_scorer.curves import Anchor, fit_curve
 from services.cli.train_scorer.fitting import Heads, fit_heads
 from services.cli.train_scorer.metrics import (
     Interval,
+    Point,
     Recovery,
     Reliability,
+    accuracies,
     interval,
     recovery,
     reliability,
@@ -45,6 +49,14 @@ class PairFigures:
     groups: Recovery | None
     """Out-of-fold mean gain of the group; None for a table without groups."""
     oracle: Recovery
+    tfidf: Recovery
+    """Ridge on TF-IDF of words and pairs of words, fitted on the other folds of that table."""
+    weak: float
+    """Accuracy of always the weak model, the cheapest choice."""
+    strong: float
+    """Accuracy of always the strong one."""
+    curves: Mapping[str, tuple[Point, ...]]
+    """Accuracy by share of prompts that go to the strong model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +149,8 @@ def judge_pair(corpus: Corpus, rows: Indices, quality: Floats, seed: int) -> Pai
     def apgr(drawn: Indices) -> float:
         return recovery(gain[drawn], weak[drawn], strong[drawn]).apgr
 
+    by_words = tfidf_gain(corpus, rows, strong - weak)
+    orders = {"artifact": gain, "TF-IDF": by_words, "length": lengths, "oracle": strong - weak}
     return PairFigures(
         table=corpus.tables[rows[0]],
         rows=len(rows),
@@ -145,6 +159,10 @@ def judge_pair(corpus: Corpus, rows: Indices, quality: Floats, seed: int) -> Pai
         length=recovery(lengths, weak, strong),
         groups=None if by_group is None else recovery(by_group, weak, strong),
         oracle=recovery(strong - weak, weak, strong),
+        tfidf=recovery(by_words, weak, strong),
+        weak=float(weak.mean()),
+        strong=float(strong.mean()),
+        curves={name: accuracies(order, weak, strong) for name, order in orders.items()},
     )
 
 

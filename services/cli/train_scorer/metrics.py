@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from services.scorer.model.artifact import Floats, Indices
 
 BOOTSTRAPS = 200
 BINS = 10
+CURVE_POINTS = 41
+Point: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,15 @@ def recovery(predicted_gain: Floats, weak: Floats, strong: Floats) -> Recovery:
         cpt50=float(share[np.argmax(curve >= 0.5)]),
         cpt80=float(share[np.argmax(curve >= 0.8)]),
     )
+
+
+def accuracies(order: Floats, weak: Floats, strong: Floats) -> tuple[Point, ...]:
+    """Return accuracy by the share of prompts that go strong, the first of ``order`` first."""
+    ranked = np.argsort(-order, kind="stable")
+    climbed = np.concatenate([[0.0], np.cumsum((strong - weak)[ranked])])
+    at = np.linspace(0, len(ranked), CURVE_POINTS).round().astype(np.int64)
+    means = (weak.sum() + climbed[at]) / len(ranked)
+    return tuple((float(k) / len(ranked), float(y)) for k, y in zip(at, means, strict=True))
 
 
 def interval(rows: int, seed: int, figure: Callable[[Indices], float]) -> Interval:

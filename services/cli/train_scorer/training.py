@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from services.cli.train_scorer.card import Account, card
+from services.cli.train_scorer.comparing import Change, change_on
 from services.cli.train_scorer.corpus import Corpus, gather
 from services.cli.train_scorer.curves import Anchor, fit_curve
 from services.cli.train_scorer.fitting import CLUSTERS, Heads, fit_heads
@@ -28,6 +29,7 @@ from services.cli.train_scorer.judging import (
 )
 from services.cli.train_scorer.projection import MAX_BYTES
 from services.cli.train_scorer.tables import FOLDS, Table, TableError, read_tables
+from services.cli.train_scorer.texts import overlaps, text_figures
 from services.cli.train_scorer.writing import (
     EmbedderFiles,
     Fitted,
@@ -35,6 +37,7 @@ from services.cli.train_scorer.writing import (
     read_embedder,
     write_bundle,
 )
+from services.scorer.adapters.bundle.loading import load
 from services.scorer.model.artifact import Floats, Indices
 
 CARD = "MODEL_CARD.md"
@@ -56,6 +59,8 @@ class Recipe:
     anchors: tuple[Anchor, Anchor] | None
     seed: int = 0
     is_internal: bool = False
+    against: Path | None = None
+    """Folder of an earlier bundle that the recipe is set against on held-out tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +72,7 @@ class Judged:
     across: tuple[PairFigures, ...]
     """Pair tables judged by heads that saw none of a prompt's group, or only another table."""
     risk: RiskFigures
+    changes: tuple[Change, ...]
     quality: Floats
 
 
@@ -147,8 +153,22 @@ def judge(material: Material, recipe: Recipe) -> Judged:
         picks=tuple(picks),
         across=(*_left_out(material, vocabulary, seed), *_across(material, vocabulary, seed)),
         risk=judge_risk(corpus, rows, quality, recipe.anchors),
+        changes=_changes(material, recipe, quality),
         quality=quality,
     )
+
+
+def _changes(material: Material, recipe: Recipe, quality: Floats) -> tuple[Change, ...]:
+    if recipe.against is None:
+        return ()
+    earlier = load(recipe.against.parent, recipe.against.name)
+    corpus, held = material.corpus, material.held_rows
+    rows_of = (np.intersect1d(corpus.rows_of(t.name), held) for t in material.held_out)
+    found = [change_on(corpus, rows, quality, earlier, recipe.seed) for rows in rows_of]
+    changes = tuple(change for change in found if change is not None)
+    if not changes:
+        raise TableError("--against: no held-out table measured two models of that bundle")
+    return changes
 
 
 def train(material: Material, recipe: Recipe, judged: Judged, folder: Path) -> Path:
@@ -192,6 +212,8 @@ def account(material: Material, recipe: Recipe, judged: Judged) -> Account:
 
 
 def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted) -> Account:
+    corpus = material.corpus
+    names = [table.name for table in (*material.learnt, *material.held_out)]
     return Account(
         version=recipe.version,
         as_of=recipe.as_of,
@@ -203,6 +225,11 @@ def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted)
         picks=judged.picks,
         across=judged.across,
         risk=judged.risk,
+        changes=judged.changes,
+        texts=text_figures(
+            corpus, names, fitted.heads.clusters.centroids, fitted.heads.far_similarity
+        ),
+        overlaps=overlaps(corpus, names),
         models=fitted.models,
         heads=fitted.heads,
         curve=fitted.curve,
@@ -269,12 +296,4 @@ def _of_models(corpus: Corpus, rows: Indices) -> Corpus:
 
 
 def _named(figures: PairFigures, name: str) -> PairFigures:
-    return PairFigures(
-        name,
-        figures.rows,
-        figures.recovery,
-        figures.apgr,
-        figures.length,
-        figures.groups,
-        figures.oracle,
-    )
+    return replace(figures, table=name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from services.cli.train_scorer.card import Account, report
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import open_encoder, piece_vectors
 from services.cli.train_scorer.projection import project
+from services.cli.train_scorer.reporting import figures, write_report
 from services.cli.train_scorer.tables import TableError, read_tables, stems_of
 from services.cli.train_scorer.training import Recipe
 from services.cli.train_scorer.writing import embedder_members
@@ -26,7 +26,7 @@ from services.scorer.build import shipped
 from services.scorer.model.fault import BundleError
 from services.scorer.policy.heads import predict
 
-__all__ = ["distil", "evaluate", "figures", "inspect", "recipe", "report", "train"]
+__all__ = ["distil", "evaluate", "figures", "inspect", "recipe", "report", "train", "write"]
 
 Progress = Callable[[int, int], None]
 _TIMED = 2_000
@@ -87,12 +87,16 @@ def recipe(
     notice: Path | None = None,
     seed: int = 0,
     is_internal: bool = False,
+    against: Path | None = None,
 ) -> Recipe:
     """Return the recipe that a command line describes.
 
     Raises:
-        ConfigError: the anchors are not two skills that grow.
+        ConfigError: the anchors are not two skills that grow, or there is nothing to set an
+            earlier bundle against.
     """
+    if against is not None and not held_out:
+        raise ConfigError("--against: needs a --held-out table, which neither learnt from")
     return Recipe(
         outcomes=tuple(outcomes),
         held_out=tuple(held_out),
@@ -104,6 +108,7 @@ def recipe(
         anchors=_anchors(anchors),
         seed=seed,
         is_internal=is_internal,
+        against=against,
     )
 
 
@@ -130,13 +135,14 @@ def evaluate(asked: Recipe, progress: Progress) -> Account:
         return training.account(material, asked, training.judge(material, asked))
 
 
-def figures(account: Account) -> dict[str, object]:
-    """Return the held-out figures as plain values."""
-    return {
-        "pairs": [dataclasses.asdict(row) for row in (*account.pairs, *account.across)],
-        "picks": [dataclasses.asdict(row) for row in account.picks],
-        "risk": dataclasses.asdict(account.risk),
-    }
+def write(account: Account, folder: Path) -> None:
+    """Write the report of an account to a folder.
+
+    Raises:
+        StartError: the folder cannot be written.
+    """
+    with one_line():
+        write_report(account, folder)
 
 
 def inspect(folder: Path | None, version: str) -> dict[str, object]:

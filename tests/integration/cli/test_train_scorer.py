@@ -243,6 +243,23 @@ def test_the_commands_train_judge_and_show(
     assert run([*arguments(made, "evaluate"), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["pairs"][0]["table"] == "set/t"
+    reports = [tmp_path / "report-1", tmp_path / "report-2"]
+    for folder in reports:
+        more = ["--against", f"{out}/trained-1", "--out", str(folder), *anchors]
+        assert run([*arguments(made, "evaluate"), *more]) == 0
+    capsys.readouterr()
+    names = sorted(path.name for path in reports[0].iterdir())
+    assert names == [
+        "REPORT.md",
+        "report.json",
+        "set-held.svg",
+        "set-t-groups-left-out.svg",
+        "set-t.svg",
+    ]
+    assert all((reports[0] / n).read_bytes() == (reports[1] / n).read_bytes() for n in names)
+    (change,) = json.loads((reports[0] / "report.json").read_bytes())["changes"]
+    assert change["table"] == "set/held"
+    assert change["difference"] == {"value": 0.0, "low": 0.0, "high": 0.0}
     assert run(["scorer", "inspect", out, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["version"], facts["measured"]) == ("trained-1", ["weak", "strong"])
@@ -256,6 +273,7 @@ def test_the_commands_train_judge_and_show(
         (["--anchor", "weak=x", "--anchor", "strong=0.3"], 2, "give MODEL=SKILL twice"),
         (["--anchor", "weak=0.3", "--anchor", "other=0.8"], 1, "no table measured it"),
         (["--outcomes", "/nowhere/t.csv"], 1, "No such file"),
+        (["--against", "/nowhere/b"], 1, "artifact 'b', manifest.json"),
     ],
 )
 def test_a_recipe_that_cannot_be_followed_is_one_line(

@@ -1,0 +1,129 @@
+"""Plots, baselines, goals and comparisons on data whose answer is known."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.cli.train_scorer.baselines import tfidf_gain
+from services.cli.train_scorer.comparing import Change
+from services.cli.train_scorer.corpus import Corpus
+from services.cli.train_scorer.goals import GSM8K, MMLU, UIUC_TEST, goals_of
+from services.cli.train_scorer.judging import PairFigures, PickFigures
+from services.cli.train_scorer.metrics import Interval, Recovery, accuracies, recovery
+from services.cli.train_scorer.plots import Line, Plot, svg
+from services.cli.train_scorer.texts import overlaps
+from services.scorer.model.artifact import TextVector
+
+SVG = "{http://www.w3.org/2000/svg}"
+numbers = st.floats(-1e6, 1e6)
+
+
+def corpus(prompts: list[str], tables: list[str]) -> Corpus:
+    count = len(prompts)
+    unit = np.ones((count, 1))
+    return Corpus(
+        models=("weak", "strong"),
+        tables=tuple(tables),
+        prompts=tuple(prompts),
+        groups=("",) * count,
+        stems=tuple(prompts),
+        folds=np.arange(count) % 5,
+        scores=np.zeros((count, 2)),
+        vectors=(TextVector(unit[0], np.zeros(0, dtype=np.int64), 0.0, 0),) * count,
+        joint=unit,
+        unit=unit,
+    )
+
+
+def pair(table: str, apgr: float) -> PairFigures:
+    found = Recovery(apgr, 0.3, 0.6)
+    interval = Interval(apgr, apgr - 0.01, apgr + 0.01)
+    return PairFigures(table, 9, found, interval, found, None, found, found, 0.4, 0.6, {})
+
+
+@given(st.lists(st.tuples(numbers, numbers), min_size=1), st.text(max_size=20))
+def test_a_plot_is_well_formed_and_stays_inside_its_frame(
+    points: list[tuple[float, float]], name: str
+) -> None:
+    name = "".join(letter for letter in name if letter.isprintable())
+    plot = Plot(name, "x & y", "<up>", [Line(name, points), Line("none", ())])
+    drawn = svg(plot)
+    assert drawn == svg(plot)
+    root = ET.fromstring(drawn)  # noqa: S314 - our own bytes
+    first = root.findall(f"{SVG}polyline")[0].get("points", "").split()
+    assert len(first) == len(points)
+    for place in first:
+        x, y = map(float, place.split(","))
+        assert 64 <= x <= 640 - 176
+        assert 36 <= y <= 400 - 48
+
+
+def test_a_plot_without_points_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to draw"):
+        svg(Plot("t", "x", "y", [Line("a", ())]))
+
+
+def test_word_counts_predict_a_gain_that_words_decide() -> None:
+    words = ["prove the theorem", "say hello"]
+    prompts = [f"{words[i % 2]} number {i // 2}" for i in range(200)]
+    gain = np.array([float(i % 2 == 0) for i in range(200)])
+    rows = np.arange(200)
+    guessed = tfidf_gain(corpus(prompts, ["t"] * 200), rows, gain)
+    assert guessed[gain == 1].min() > guessed[gain == 0].max()
+
+
+def test_word_counts_never_learn_from_the_fold_they_guess() -> None:
+    prompts = [f"word{i % 5}" for i in range(50)]
+    rows, gain = np.arange(50), np.array([float(i % 5 == 0) for i in range(50)])
+    guessed = tfidf_gain(corpus(prompts, ["t"] * 50), rows, gain)
+    assert guessed[gain == 1] == pytest.approx(np.zeros(10), abs=1e-12)
+
+
+@given(st.lists(st.tuples(numbers, st.booleans(), st.booleans()), min_size=1))
+def test_a_curve_of_accuracies_runs_from_always_weak_to_always_strong(
+    rows: list[tuple[float, bool, bool]],
+) -> None:
+    order, weak, strong = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    points = accuracies(order, weak, strong)
+    assert points[0] == (0.0, pytest.approx(weak.mean()))
+    assert points[-1] == (1.0, pytest.approx(strong.mean()))
+    best = accuracies(strong - weak, weak, strong)
+    assert all(a[1] <= b[1] + 1e-12 for a, b in zip(points, best, strict=True))
+
+
+def test_goals_are_those_of_the_tables_at_hand_and_say_whether_they_are_met() -> None:
+    picks = (PickFigures(UIUC_TEST, 9, 0.58, 0.56, 0.7, Interval(0.02, 0.0, 0.04)),)
+    goals = goals_of((pair(MMLU, 0.676), pair(GSM8K, 0.605), pair("ours/t", 0.1)), picks)
+    met = {(goal.table, goal.measure): goal.is_met for goal in goals}
+    assert met == {
+        (MMLU, "APGR"): True,
+        (MMLU, "CPT50"): False,
+        (MMLU, "CPT80"): True,
+        (GSM8K, "APGR"): False,
+        (GSM8K, "CPT50"): True,
+        (GSM8K, "CPT80"): True,
+        (UIUC_TEST, "accuracy"): True,
+    }
+
+
+def test_a_step_back_is_an_interval_that_lies_wholly_below_the_limit() -> None:
+    change = Change("t", 9, "APGR", 0.6, 0.55, Interval(-0.05, -0.09, -0.011))
+    assert change.is_worse
+    assert not replace(change, difference=Interval(-0.05, -0.09, -0.009)).is_worse
+
+
+def test_shared_questions_are_counted_by_pairs_of_tables() -> None:
+    found = overlaps(corpus(["a", "b", "b", "c"], ["t", "t", "u", "v"]), ["t", "u", "v"])
+    assert [(each.first, each.second, each.questions) for each in found] == [("t", "u", 1)]
+
+
+def test_nothing_to_recover_is_no_number() -> None:
+    flat = np.zeros(4)
+    assert math.isnan(recovery(flat, flat, flat).apgr)
