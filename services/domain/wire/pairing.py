@@ -7,7 +7,7 @@ becomes user text. No id is ever made up.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,33 @@ def paired(turns: Sequence[Turn], transforms: list[Transform]) -> list[tuple[int
             sent.append((at, Turn(Role.USER, found, turn.origin_index)))
         at = end
     return sent
+
+
+def without_repeats(turns: Sequence[Turn], transforms: list[Transform]) -> tuple[Turn, ...]:
+    """Return the turns without results that a turn tells twice, as one client's resumed ones do.
+
+    A result that a call still waits for is kept: ids may come again.
+    """
+    waiting: Counter[str] = Counter()
+    return tuple(_told_once(turn, waiting, transforms) for turn in turns)
+
+
+def _told_once(turn: Turn, waiting: Counter[str], transforms: list[Transform]) -> Turn:
+    kept: list[Block] = []
+    told: list[tuple[str, tuple[Block, ...], bool]] = []
+    for block in turn.blocks:
+        if isinstance(block, ToolUse):
+            waiting[block.call_id] += 1
+        elif isinstance(block, ToolResult):
+            content = (block.call_id, block.blocks, block.is_error)
+            if not waiting[block.call_id] and content in told:
+                path = f"messages[{turn.origin_index}]"
+                transforms.append(Transform("repeated_result", TransformAction.DROPPED, path))
+                continue
+            waiting[block.call_id] -= bool(waiting[block.call_id])
+            told.append(content)
+        kept.append(block)
+    return turn if len(kept) == len(turn.blocks) else replace(turn, blocks=tuple(kept))
 
 
 def _match(turns: Sequence[Turn]) -> tuple[dict[_Place, _Place], set[_Place]]:

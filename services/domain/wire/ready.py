@@ -22,6 +22,7 @@ from services.domain.wire.model import (
     TransformAction,
     UnbuildableError,
 )
+from services.domain.wire.pairing import without_repeats
 from services.domain.wire.reading import load
 from services.domain.wire.tool_names import with_legal_names
 
@@ -54,6 +55,7 @@ def ready_for(request: Request, target: Target) -> tuple[Request, list[Transform
     """
     transforms: list[Transform] = []
     declared = request.tools
+    request = replace(request, turns=without_repeats(request.turns, transforms))
     request = with_forced_effort(request, target)
     request = _with_offered_tools(request, target, transforms)
     request = _with_guidance(request, target, transforms)

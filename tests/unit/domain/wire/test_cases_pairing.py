@@ -7,6 +7,7 @@ import json
 import pytest
 
 from services.domain.catalog import ModelFacts
+from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from tests.unit.domain.wire.flows import A, G, Json, O, R, at, kinds, sent, target
 
@@ -105,6 +106,37 @@ def test_an_output_without_its_call_becomes_words_and_gets_no_id(call_id: str) -
     assert told.count('"tool_use_id"') == 1
     assert "stray" in json.dumps(at(turns, 0))
     assert at(turns, 2, "content", 0, "tool_use_id") == "c1"
+
+
+@pytest.mark.parametrize("upstream", [A, O, R], ids=lambda family: family.value)
+@pytest.mark.parametrize(
+    ("again", "labels"), [("sunny", 0), ("rainy", 1)], ids=["the-same", "another"]
+)
+def test_a_result_that_is_told_twice_is_sent_once(
+    upstream: WireFamily, again: str, labels: int
+) -> None:
+    """Gemini CLI repeats results when it resumes a session; what differs is never left out."""
+    answers = [
+        {"functionResponse": {"id": "c1", "name": "f", "response": {"output": output}}}
+        for output in ("sunny", again)
+    ]
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "go"}]},
+            {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "f", "args": {}}}]},
+            {"role": "user", "parts": answers},
+        ]
+    }
+    told = json.dumps(sent(G, body, upstream))
+    assert told.count("sunny") == 1
+    assert told.lower().count("[result of") == labels
+    assert told.count("rainy") == labels
+
+
+def test_results_of_calls_that_share_an_id_are_all_kept() -> None:
+    body = messages(GO, used("c1", "c1"), found(result("c1", "same"), result("c1", "same")))
+    chat = json.dumps(sent(A, body, O))
+    assert chat.count("same") == 2
 
 
 @pytest.mark.spec("XLT-70")
