@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from services.domain.vocab import WireFamily
 from tests.e2e import deployments
-from tests.e2e.desk import SECRET_WORD, Desk, desk_in, needs_claude_code
-from tests.e2e.settings import CHAT, MESSAGES
-from tests.fakes.upstream import FakeUpstream, RecordedRequest, ToolCall
+from tests.e2e.deployments import Deployment
+from tests.e2e.desks import SECRET_WORD, ClaudeCode, Desk, desk_in, foreign_to, needs
+from tests.e2e.desks.conversation import converse
+from tests.e2e.families import A, model_of
+from tests.fakes.upstream import FakeUpstream
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), needs_claude_code]
+PROGRAM = ClaudeCode()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.asyncio(loop_scope="module"),
+    needs(PROGRAM),
+]
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return desk_in(tmp_path)
+    return desk_in(tmp_path, PROGRAM)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    made = tmp_path / "home"
-    made.mkdir()
-    return made
-
-
-@pytest.mark.parametrize("model", [MESSAGES, CHAT], ids=["same-family", "translated"])
-async def test_it_converses_and_uses_a_tool(
-    upstream: FakeUpstream, home: Path, desk: Desk, model: str
+@pytest.mark.spec("XLT-224")
+@foreign_to(PROGRAM)
+async def test_it_holds_a_first_turn_a_tool_turn_and_a_second_turn(
+    families: Deployment, provider: FakeUpstream, upstream: WireFamily, desk: Desk
 ) -> None:
-    async with deployments.embedded(home, upstream) as gateway:
-        upstream.say("Good morning")
-        assert "Good morning" in await desk.ask(gateway, model, "-p", "Say good morning")
-
-        upstream.say("It was read", ToolCall("Read", {"file_path": str(desk.note)}))
-        assert "It was read" in await desk.ask(gateway, model, "-p", "Read the note")
-        assert any(SECRET_WORD in request.body.decode() for request in _asked(upstream, model))
-
-        upstream.say("Welcome back")
-        before = len(upstream.requests)
-        told = await desk.ask(gateway, model, "-p", "--continue", "Go on")
-        assert "Welcome back" in told
-        again = _asked(upstream, model)[-1]
-        assert len(upstream.requests) > before
-        assert SECRET_WORD in again.body.decode()
-    assert upstream.open_streams == 0
-    assert upstream.aborted == 0
-    assert all(request.status == 200 for request in upstream.requests)
+    await converse(desk, families, provider, upstream)
 
 
-async def test_it_works_on_the_sandbox(home: Path, desk: Desk) -> None:
+async def test_it_converses_with_its_own_family(
+    families: Deployment, provider: FakeUpstream, desk: Desk
+) -> None:
+    provider.clear()
+    provider.say("It was read", PROGRAM.reading(desk.note))
+    assert "It was read" in await desk.say(families, model_of(A), "Read the note")
+    provider.say("Welcome back")
+    assert "Welcome back" in await desk.say(families, model_of(A), "Go on", is_again=True)
+    turns = [request for request in provider.requests if request.json.get("tools")]
+    assert [SECRET_WORD in request.body.decode() for request in turns] == [False, True, True]
+    assert {(request.path, request.status) for request in turns} == {("/v1/messages", 200)}
+    assert provider.open_streams == provider.aborted == 0
+
+
+async def test_it_works_on_the_sandbox(tmp_path: Path, desk: Desk) -> None:
     model = "sandbox-large"
+    home = tmp_path / "home"
+    home.mkdir()
     async with deployments.sandboxed(home) as gateway:
-        first = await desk.ask(gateway, model, "-p", "sandbox: say all aboard")
+        first = await desk.say(gateway, model, "sandbox: say all aboard")
         assert "all aboard" in first
         order = f'sandbox: call Read {{"file_path": "{desk.note}"}}'
-        assert "The tool answered with" in await desk.ask(gateway, model, "-p", order)
-        second = await desk.ask(gateway, model, "-p", "--continue", "sandbox: say mind the gap")
-        assert "mind the gap" in second
-
-
-def _asked(upstream: FakeUpstream, model: str) -> Sequence[RecordedRequest]:
-    """Return the provider's requests that offer tools: the turns, not titles and probes."""
-    path = "/v1/messages" if model == MESSAGES else "/v1/chat/completions"
-    assert {request.path for request in upstream.requests} == {path}
-    return [request for request in upstream.requests if request.json.get("tools")]
+        assert "The tool answered with" in await desk.say(gateway, model, order)
+        again = "sandbox: say mind the gap"
+        assert "mind the gap" in await desk.say(gateway, model, again, is_again=True)

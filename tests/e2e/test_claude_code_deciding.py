@@ -11,10 +11,11 @@ from gateway.adapters.ledger import SqlLedgerStore
 from gateway.model.record import LedgerRow
 from tests.e2e import deployments
 from tests.e2e.deployments import Deployment
-from tests.e2e.desk import Desk, desk_in, needs_claude_code
+from tests.e2e.desks import ClaudeCode, Desk, desk_in, needs
 from tests.e2e.test_ledger import audited
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), needs_claude_code]
+PROGRAM = ClaudeCode()
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), needs(PROGRAM)]
 
 DEAR, CHEAP = "dear", "cheap"
 HARD = "Prove that every finite integral domain is a field, and explain each step."
@@ -75,7 +76,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    made = desk_in(tmp_path)
+    made = desk_in(tmp_path, PROGRAM)
     made.note.write_text(LINES)
     return made
 
@@ -85,14 +86,14 @@ async def test_it_is_scored_stays_through_tools_and_switches_with_a_summary(
 ) -> None:
     async with deployments.sandboxed(home, TABLES, MODELS) as gateway:
         assert await _nobodys(gateway) == ["hard_pin_probe", "hard_pin_title_gen"]
-        first = await desk.ask(
+        first = await desk.run(
             gateway, DEAR, "-p", "--session-id", SESSION, f"sandbox: say Proved.\n{HARD}"
         )
         assert "Proved." in first
         order = f'sandbox: call Read {{"file_path": "{desk.note}"}}'
-        assert "The tool answered with" in await desk.ask(gateway, DEAR, "-p", "--continue", order)
+        assert "The tool answered with" in await desk.run(gateway, DEAR, "-p", "--continue", order)
         for said in (f"{PASTED}\nsandbox: say Pasted.", "sandbox: say Welcome."):
-            await desk.ask(gateway, DEAR, "-p", "--continue", said)
+            await desk.run(gateway, DEAR, "-p", "--continue", said)
     actions = [line.fields for line in gateway.lines if line.has(event="action")]
     assert {action["status"] for action in actions} == {200}
     probe, title, *conversation = actions

@@ -21,23 +21,44 @@ from services.runtime.providers import providers_of
 from services.runtime.settings import CatalogSettings
 from tests.e2e import deployments
 from tests.e2e.deployments import ROOT, Deployment, surroundings
+from tests.e2e.desks import ClaudeCode, Codex, GeminiCli, Opencode, Program, desk_in
+from tests.e2e.readme import ADDRESS, README, blocks, moved, wiring
 from tests.e2e.settings import ROUTER_KEY
 from tests.fakes.process import RunningProcess
 
-README = (ROOT / "README.md").read_text()
-FENCES = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-ADDRESS = "127.0.0.1:8080"
-"""Where the README's gateway listens."""
 TESTED = "sh test"
 """Info string of the blocks that are run."""
 COMMAND = re.compile(r"(?:^|`)pointsman((?: [a-z]+)+)", re.MULTILINE)
-WIRING = re.compile(r"`((?:Anthropic|OpenAI)\(.*?\))`")
+WIRING = re.compile(r"`((?:genai\.)?[A-Z]\w+\([^`]*127\.0\.0\.1[^`]*\))`")
+IMPORTS = """
+import os
+from anthropic import Anthropic
+from google import genai
+from langchain_anthropic import ChatAnthropic
+from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_openai import ChatOpenAI
+from openai import OpenAI
+key = os.environ["POINTSMAN_KEY"]
+said = [{"role": "user", "content": "sandbox: say all aboard"}]
+"""
+CALLS = {
+    "Anthropic": (
+        "client.messages.create(model='sandbox-large', max_tokens=64, messages=said).content",
+    ),
+    "OpenAI": (
+        "client.chat.completions.create(model='sandbox-large', messages=said).choices",
+        "client.responses.create(model='sandbox-large', input=said).output_text",
+    ),
+    "genai.Client": (
+        "client.models.generate_content(model='sandbox-large', contents=said[0]['content']).text",
+    ),
+    "ChatAnthropic": ("client.invoke(said).content",),
+    "ChatOpenAI": ("client.invoke(said).content",),
+    "ChatGoogleGenerativeAI": ("client.invoke(said).content",),
+}
+"""What each client that the README makes can do, by its class."""
+PROGRAMS: tuple[Program, ...] = (ClaudeCode(), Codex(), GeminiCli(), Opencode())
 SCRIPT_SECONDS = 40.0
-
-
-def blocks(info: str) -> list[str]:
-    """Return the fenced blocks with that info string."""
-    return [text for name, text in FENCES if name.strip() == info]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -53,22 +74,34 @@ async def test_its_commands_run_in_order(sandbox: Deployment, tmp_path: Path) ->
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m services.cli "$@"\n')
     program.chmod(0o755)
     script = "\n".join(("set -eu -o pipefail", f'PATH="{tmp_path}:$PATH"', *blocks(TESTED)))
-    await _run(("bash", "-c", _moved(script, sandbox)), sandbox)
+    await _run(("bash", "-c", moved(script, sandbox)), sandbox)
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("line", WIRING.findall(README))
-async def test_an_sdk_that_is_wired_so_is_served(sandbox: Deployment, line: str) -> None:
-    call = (
-        "client.messages.create(model='sandbox-large', max_tokens=64, messages=said)"
-        if line.startswith("Anthropic")
-        else "client.chat.completions.create(model='sandbox-large', messages=said)"
-    )
-    program = (
-        "import os\nfrom anthropic import Anthropic\nfrom openai import OpenAI\n"
-        f"said = [{{'role': 'user', 'content': 'Hello'}}]\nclient = {_moved(line, sandbox)}\n{call}"
-    )
-    await _run((sys.executable, "-c", program), sandbox)
+async def test_every_client_library_that_is_wired_so_is_served(
+    sandbox: Deployment, tmp_path: Path
+) -> None:
+    lines = WIRING.findall(README)
+    assert sorted(line.partition("(")[0] for line in lines) == sorted(CALLS)
+    steps = [
+        f"client = {line}\nassert 'all aboard' in str({call})"
+        for line in lines
+        for call in CALLS[line.partition("(")[0]]
+    ]
+    program = tmp_path / "clients.py"
+    program.write_text(moved("\n".join((IMPORTS, *steps)), sandbox))
+    await _run((sys.executable, str(program)), sandbox)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_every_client_program_is_wired_in_two_lines(program: Program, tmp_path: Path) -> None:
+    """The slow tests run the programs on what stands there; here it is read as they read it."""
+    block = wiring(program.name)
+    assert len(block.splitlines()) <= 2
+    assert f"http://{ADDRESS}" in block
+    assert "POINTSMAN_KEY" in block
+    line = program.settle(desk_in(tmp_path, program), block, ("sandbox-large",))
+    assert line.splitlines()[-1].split()[0] == program.name
 
 
 def test_every_make_target_exists() -> None:
@@ -122,7 +155,7 @@ def test_every_link_leads_somewhere() -> None:
 
 def test_every_model_exists() -> None:
     known = load_catalog(CatalogSettings(), ROOT).models
-    named = set(re.findall(r'"model":\s*"([^"]+)"', README))
+    named = set(re.findall(r'"model":\s*"(?:pointsman/)?([^"]+)"', README))
     assert named
     assert [name for name in named if not name.startswith("sandbox-") and name not in known] == []
 
@@ -131,11 +164,6 @@ def _anchors() -> Iterator[str]:
     for title in re.findall(r"^#+ (.*)$", README, re.MULTILINE):
         kept = re.sub(r"[^\w\- ]", "", str(title).lower())
         yield "#" + kept.strip().replace(" ", "-")
-
-
-def _moved(text: str, stack: Deployment) -> str:
-    """Return a text of the README with the address at which our stack listens."""
-    return text.replace(ADDRESS, stack.url.removeprefix("http://"))
 
 
 async def _run(command: tuple[str, ...], stack: Deployment) -> None:

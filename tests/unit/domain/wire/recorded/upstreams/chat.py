@@ -40,7 +40,7 @@ def asked_in_chat(body: Json) -> Asked:
             for f in functions
         ),
         choice=text(choice) or (f"named {function}" if function else ""),
-        limit=whole(body["max_tokens"]),
+        limit=whole(body.get("max_tokens")),
         temperature=number_of(body.get("temperature")),
         stop=tuple(map(text, rows(body.get("stop")))),
         schema="" if schema is None else schema_of(schema),

@@ -42,7 +42,7 @@ def asked_in_contents(body: Json) -> Asked:
             for f in declared
         ),
         choice=f"named {lines(names)}" if names else mode,
-        limit=whole(config["maxOutputTokens"]),
+        limit=whole(config.get("maxOutputTokens")),
         temperature=number_of(config.get("temperature")),
         stop=tuple(map(text, rows(config.get("stopSequences")))),
         schema="" if schema is None else schema_of(schema),

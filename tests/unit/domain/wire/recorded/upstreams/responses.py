@@ -37,7 +37,7 @@ def asked_in_responses(body: Json) -> Asked:
             for tool in map(mapping, rows(body.get("tools")))
         ),
         choice=text(choice) or (f"named {name}" if name else ""),
-        limit=whole(body["max_output_tokens"]),
+        limit=whole(body.get("max_output_tokens")),
         temperature=number_of(body.get("temperature")),
         schema="" if schema is None else schema_of(schema),
     )

@@ -1,0 +1,29 @@
+"""The real opencode converses with providers of all other families, wired as the README says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from services.domain.vocab import WireFamily
+from tests.e2e.deployments import Deployment
+from tests.e2e.desks import Opencode, desk_in, foreign_to, needs
+from tests.e2e.desks.conversation import converse
+from tests.fakes.upstream import FakeUpstream
+
+PROGRAM = Opencode()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.asyncio(loop_scope="module"),
+    needs(PROGRAM),
+]
+
+
+@pytest.mark.spec("XLT-224")
+@foreign_to(PROGRAM)
+async def test_it_holds_a_first_turn_a_tool_turn_and_a_second_turn(
+    families: Deployment, provider: FakeUpstream, upstream: WireFamily, tmp_path: Path
+) -> None:
+    await converse(desk_in(tmp_path, PROGRAM), families, provider, upstream)
