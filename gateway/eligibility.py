@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from gateway.expressing import carries, is_expressible
 from gateway.model import (
     BindingExclusion,
     EligibilityRecord,
@@ -21,17 +22,15 @@ from gateway.model import (
     ProviderExclusion,
     ProviderState,
 )
-from services.domain.wire.features import Requirement
-from services.domain.wire.requirements import WAIVED, RequirementMode, is_carried, unmet
-from services.domain.wire.state.requests import SIGNING_FAMILY
+from services.domain.vocab import WireFamily
+from services.domain.wire.requirements import WAIVED, RequirementMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gateway.model import InstallationId, PresentedIdentity, Snapshot
     from services.domain.catalog import Binding, Catalog, Model
-    from services.domain.vocab import WireFamily
-    from services.domain.wire.features import Features
+    from services.domain.wire.features import Features, Requirement
 
 LONG_CONTEXT_TOKENS = 1_000_000
 
@@ -45,6 +44,8 @@ class Policy:
     """Providers with a key or a pool credential; they stand in while credentials are away."""
     families: Mapping[str, WireFamily] = field(default_factory=dict)
     """Dialects of the providers; one that is not here is taken to express everything."""
+    more_families: Mapping[str, tuple[WireFamily, ...]] = field(default_factory=dict)
+    """Dialects that providers speak besides, as each request wants."""
     known_providers: tuple[str, ...] = ()
     """Every provider of the deployment; the closed set of metric labels."""
     excluded_models: frozenset[str] = frozenset()
@@ -56,6 +57,19 @@ class Policy:
     """How strictly the needs of requests count."""
     is_name_binding: bool = False
     """Whether the model that a request names is the only one that may serve it."""
+
+    def dialects_at(self, binding: Binding, *, is_gateway: bool = False) -> tuple[WireFamily, ...]:
+        """Return every dialect that a binding may be asked in; none: its provider is not known.
+
+        A tenant's gateway may know Responses where its provider speaks Chat.
+        """
+        own = self.families.get(binding.provider)
+        if own is None:
+            return ()
+        more = self.more_families.get(binding.provider)
+        if is_gateway and own is WireFamily.OPENAI_CHAT:
+            more = (WireFamily.OPENAI_RESPONSES,)
+        return (own, *more) if more else (binding.dialect_at(own),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +252,7 @@ class _Layers:
         """Name the models without a provider here that would carry the request elsewhere."""
         if not self.requirement:
             return
-        able = {m.id for m in models if _carries(m, self._question.features) and self._is_able(m)}
+        able = {m.id for m in models if carries(m, self._question.features) and self._is_able(m)}
         self.excluded = [
             replace(each, layer=Layer.REQUIREMENT_UNAVAILABLE)
             if each.layer is Layer.NO_CREDENTIAL and each.model_id in able
@@ -248,43 +262,27 @@ class _Layers:
 
     def _takes_media(self, model: Model) -> bool:
         is_off = self._policy.requirements is RequirementMode.OFF
-        return is_off or _carries(model, self._question.features)
+        return is_off or carries(model, self._question.features)
 
     def _is_able(self, model: Model) -> bool:
         return any(self._is_expressible(model, binding) for binding in model.bindings)
 
     def _is_expressible(self, model: Model, binding: Binding) -> bool:
-        needs, source = self._question.features.requirements, self._question.family
-        spoken = self._policy.families.get(binding.provider)
-        target = None if spoken is None else binding.dialect_at(spoken)
-        mode = self._policy.requirements
-        if not needs or source is None or target is None or mode is RequirementMode.OFF:
+        targets = self._policy.dialects_at(binding, is_gateway=self._aliased is not None)
+        is_off = self._policy.requirements is RequirementMode.OFF
+        if not targets or not self._question.features.requirements or is_off:
             return True
-        is_unsigned = Requirement.SIGNED_TOOL_HISTORY in needs and target is SIGNING_FAMILY
-        if is_unsigned and model.facts.signed_tool_history:
-            return False
-        if not is_carried(needs, source, target):
-            return False
-        if mode is RequirementMode.SHADOW:
-            return True
-        return self._waived.issuperset(unmet(needs, source, target, model.facts))
+        question, mode = self._question, self._policy.requirements
+        return any(
+            is_expressible(question.features, question.family, model, target, mode, self._waived)
+            for target in targets
+        )
 
     def _fits(self, binding: Binding) -> bool:
         window = binding.context_window_tokens
         if self._question.is_long_context_asked:
             window = max(window, LONG_CONTEXT_TOKENS)
         return self._question.features.overflow_tokens <= window
-
-
-def _carries(model: Model, features: Features) -> bool:
-    """Return whether a model takes the media of a request; unknown facts count as yes."""
-    facts = model.facts
-    needs = features.requirements
-    return not (
-        (Requirement.IMAGES in needs and not facts.image_input)
-        or (Requirement.DOCUMENTS in needs and facts.document_input is False)
-        or (Requirement.AUDIO in needs and facts.audio_input is False)
-    )
 
 
 def _digest(record: EligibilityRecord) -> str:

@@ -41,6 +41,9 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
         config_version=digest.hexdigest()[:16],
         configured_providers=_configured(common),
         families={name: provider.family for name, provider in providers.items()},
+        more_families={
+            name: provider.families[1:] for name, provider in providers.items() if provider.is_dual
+        },
         known_providers=tuple(known),
         excluded_models=_excluded_models(routing, catalog),
         excluded_providers=frozenset(routing.excluded_providers),

@@ -100,9 +100,5 @@ def is_model_foreign(action: Action, policy: Policy, catalog: Catalog) -> bool:
     """Return whether the model that a client names may be served in another dialect."""
     model = catalog.resolve(action.caller.forced_model or action.features.requested_model)
     bindings = model.bindings if model is not None else ()
-    families = policy.families
-    return any(
-        binding.provider in families
-        and binding.dialect_at(families[binding.provider]) is not action.surface
-        for binding in bindings
-    )
+    families = {family for binding in bindings for family in policy.dialects_at(binding)}
+    return not families <= {action.surface}

@@ -19,7 +19,7 @@ from services.dispatch.server.target import Stage
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.runtime.host import Bundle
-from services.runtime.providers import providers_of
+from services.runtime.providers import BASE_URLS, providers_of
 
 if TYPE_CHECKING:
     from services.dispatch.settings import DispatchSettings
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 FULL_NAME = "pointsman.dispatch.v1.DispatchService"
 MESSAGE_SLACK_BYTES = 1024 * 1024
 """Room for everything in a request beside its body."""
+
+CODEX_BASE_URL = "https://chatgpt.com/backend-api/codex"
+"""The only place that a Codex plan's token is sent to."""
 
 _VENDORS = {
     "anthropic": WireFamily.ANTHROPIC,
@@ -58,7 +61,7 @@ def build(
     }
     channel = channel_to("credentials")
     reports = ReportQueue(channel)
-    upstream = HttpUpstream()
+    upstream = HttpUpstream(settings.tenant_networks)
     stage = Stage(
         catalog=catalog,
         endpoints=endpoints,
@@ -70,6 +73,7 @@ def build(
         memos=Memos(clock),
         circuits=Circuits(clock),
         rules=settings.rules(),
+        is_responses_broad=settings.openai_responses_broad,
     )
     jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
     servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))
@@ -99,6 +103,7 @@ def build(
 
 def _endpoint(provider: Provider, settings: DispatchSettings) -> Endpoint:
     is_openai = provider.name == "openai"
+    is_original = provider.base_url == BASE_URLS.get(provider.name)
     return Endpoint(
         name=provider.name,
         family=provider.family,
@@ -109,4 +114,7 @@ def _endpoint(provider: Provider, settings: DispatchSettings) -> Endpoint:
             if is_openai
             else settings.response_header_timeout_seconds
         ),
+        is_dual=provider.is_dual,
+        is_original=is_original,
+        codex_base_url=CODEX_BASE_URL if is_openai and is_original else "",
     )

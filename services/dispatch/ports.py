@@ -23,6 +23,12 @@ class Endpoint:
     is_vendor: bool
     """Whether it is the family's own vendor."""
     header_timeout_s: float
+    is_dual: bool = False
+    """Whether it is asked on Responses or on Chat, as each turn wants."""
+    is_original: bool = True
+    """Whether it is at its vendor's own address."""
+    codex_base_url: str = ""
+    """Where Codex plans are served; empty: at ``base_url``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class UpstreamRequest:
     header_timeout_s: float = 30.0
     proxy_url: str = field(default="", repr=False)
     """Proxy to go through; empty: none."""
+    is_address_checked: bool = False
+    """Whether the address is a tenant's: only public ones, or those permitted, are connected to."""
 
 
 class UpstreamAnswer(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field, SecretStr
+from pydantic import Field, IPvAnyNetwork, SecretStr
 
 from services.dispatch.model.limits import ANY_PACE, Pace, WatchLimits
 from services.dispatch.model.plan import Budget
@@ -68,6 +68,11 @@ class DispatchSettings(ServiceSettings):
     """Key of the hash under which other vendors see who a client's user is. Empty: they do not."""
     auto_cache: bool = False
     """Whether cache breakpoints are added to Messages requests that have room for them."""
+    openai_responses_broad: bool = True
+    """Whether OpenAI is asked on Responses for every turn that can be said there, not only where a
+    reasoning model is to call functions."""
+    tenant_networks: tuple[IPvAnyNetwork, ...] = ()
+    """Networks that are not public and that a tenant's own endpoints may be in all the same."""
 
     def rules(self) -> HouseRules:
         """Return what is wanted of every request."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from services.domain.catalog import PROVIDER_FAMILIES
+from services.domain.vocab import WireFamily
 from services.runtime import schema
 from services.runtime.config import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.domain.vocab import WireFamily
     from services.runtime.settings import CommonSettings, ProviderSettings
 
 BASE_URLS: Mapping[str, str] = {
@@ -26,6 +26,8 @@ BASE_URLS: Mapping[str, str] = {
     "xai": "https://api.x.ai/v1",
 }
 """Addresses of the built-in providers."""
+_DUAL = "openai"
+"""The provider that answers in both of OpenAI's dialects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,13 @@ class Provider:
     """Without a slash at its end."""
     is_vendor: bool
     """Whether the name is a built-in one, whatever its address."""
+    is_dual: bool = False
+    """Whether it is asked on Responses or on Chat, as each turn wants."""
+
+    @property
+    def families(self) -> tuple[WireFamily, ...]:
+        """Every dialect that it may be asked in, its own first."""
+        return (self.family, WireFamily.OPENAI_RESPONSES) if self.is_dual else (self.family,)
 
 
 def providers_of(common: CommonSettings) -> dict[str, Provider]:
@@ -69,7 +78,14 @@ def _provider(name: str, settings: ProviderSettings | None) -> Provider:
         )
     if not _is_http(base_url):
         raise SettingError(f"{key}.base_url", "must be an http:// or https:// address")
-    return Provider(name, family, base_url.rstrip("/"), is_vendor=name in BASE_URLS)
+    is_fixed = settings is not None and settings.family is not None
+    return Provider(
+        name,
+        family,
+        base_url.rstrip("/"),
+        is_vendor=name in BASE_URLS,
+        is_dual=name == _DUAL and not is_fixed,
+    )
 
 
 def _is_http(address: str) -> bool:

@@ -456,6 +456,37 @@ async def test_credentials_are_made_changed_listed_and_removed(rig: Rig) -> None
     assert error.reason is Reason.CREDENTIAL_NOT_FOUND
 
 
+@pytest.mark.spec("DSP-186")
+@pytest.mark.parametrize("is_declared", [True, False])
+async def test_who_gave_an_address_is_told(
+    serve: Serve, tmp_path: Path, clock: FakeClock, is_declared: bool
+) -> None:
+    """What the configuration says is trusted; what a tenant says is checked by dispatch."""
+    url, alias = "http://127.0.0.1:9/v1", {"m1": "their-m1"}
+    entry = {"provider": "local", "kind": "gateway", "secret": "key", "installation": TENANT}
+    pool = [{**entry, "base_url": url, "aliases": alias}] if is_declared else []
+    common = COMMON.model_copy(
+        update={"credentials": CommonSettings.model_validate({"credentials": pool}).credentials}
+    )
+    rig = Rig(clock, await serve(bundle(tmp_path, clock, common)))
+    if not is_declared:
+        spec = pb.CredentialSpec(
+            provider="local",
+            kind=grant_pb2.CREDENTIAL_KIND_GATEWAY,
+            installation_id=TENANT,
+            base_url=url,
+            upstream_id_by_model=alias,
+        )
+        secrets = pb.CredentialSecrets(value_secret="key")
+        making = pb.CreateCredentialRequest(
+            idempotency_key="k1", spec=spec, secrets=secrets, actor="ann"
+        )
+        await rig.gateway.CreateCredential(making, timeout=SOON_S)
+    got = await rig.dispatch.AcquireSecret(acquiring(1, provider="local"), timeout=SOON_S)
+    assert got.endpoint.base_url == url
+    assert got.endpoint.is_tenant_given == (not is_declared)
+
+
 @pytest.mark.spec("CRD-154")
 async def test_pages_hold_every_credential_once_and_no_secret(rig: Rig) -> None:
     seen: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from services.dispatch.model.access import (
     NO_AUTH,
@@ -40,6 +40,10 @@ class FakeCredentials:
     """Refusals by provider."""
     proxies: dict[str, str] = field(default_factory=dict)
     """Proxy addresses by provider."""
+    kinds: dict[str, CredentialKind] = field(default_factory=dict)
+    """Kinds of the keys by provider; one that is not here has API keys."""
+    tenant_urls: dict[str, str] = field(default_factory=dict)
+    """Addresses that a tenant gave, by provider."""
     queries: list[SecretQuery] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
 
@@ -51,20 +55,30 @@ class FakeCredentials:
         number = len(self.queries)
         if provider not in self.keys:
             grant = Grant(f"g{number}", query.binding, attribution_of("none", CredentialKind.NONE))
-            return Access(grant, NO_AUTH, proxy_url=self.proxies.get(provider, ""))
+            return self._located(Access(grant, NO_AUTH), provider)
         for key in self.keys[provider]:
             if key not in query.tried:
                 grant = Grant(
                     grant_id=f"g{number}",
                     binding=query.binding,
-                    attribution=attribution_of(key),
+                    attribution=attribution_of(
+                        key, self.kinds.get(provider, CredentialKind.API_KEY)
+                    ),
                     credential_id=key,
                     credential_version=1,
                     secret_cache_key=f"cache-{key}",
                 )
-                return Access(grant, Auth(AuthScheme.BEARER, key))
+                return self._located(Access(grant, Auth(AuthScheme.BEARER, key)), provider)
         raise CredentialDenied(
             FailureClass.CREDENTIALS_DISABLED, "every credential was tried", is_all_tried=True
+        )
+
+    def _located(self, access: Access, provider: str) -> Access:
+        return replace(
+            access,
+            base_url=self.tenant_urls.get(provider, ""),
+            proxy_url=self.proxies.get(provider, ""),
+            is_tenant_given=provider in self.tenant_urls,
         )
 
     def report(self, report: Report) -> None:

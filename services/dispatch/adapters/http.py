@@ -9,6 +9,7 @@ from the environment.
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import zlib
 from typing import TYPE_CHECKING
@@ -16,17 +17,19 @@ from typing import TYPE_CHECKING
 import aiohttp
 import yarl
 
+from services.dispatch.adapters.connections import CheckedResolver, Connector, check_literal
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from aiohttp.abc import AbstractResolver
 
     from services.dispatch.model.plan import HeaderPairs
+    from services.dispatch.policy.destinations import Network
     from services.dispatch.ports import UpstreamRequest
 
-MAX_CONNECTIONS = 256
-IDLE_CONNECTION_S = 90.0
 CONNECT_S = 5.0
 ANTHROPIC_CONNECT_S = 10.0
 CLOSE_S = 1.0
@@ -39,19 +42,33 @@ _READ_FAULTS = (aiohttp.ClientError, OSError, ValueError)
 class HttpUpstream:
     """Sends requests; connections of one provider are never used for another."""
 
-    def __init__(self) -> None:
-        self._pools: dict[tuple[str, str], _Pool] = {}
+    def __init__(
+        self,
+        tenant_networks: Sequence[Network] = (),
+        *,
+        resolver_of: Callable[[], AbstractResolver] = aiohttp.ThreadedResolver,
+    ) -> None:
+        """Take the networks, not public ones, that tenants' endpoints may be in all the same.
+
+        ``resolver_of`` makes what turns names into addresses, one for each pool.
+        """
+        self._tenant_networks = tuple(tenant_networks)
+        self._resolver_of = resolver_of
+        self._pools: dict[tuple[str, str, bool], _Pool] = {}
         self._trust: ssl.SSLContext | None = None
 
     async def open(self, request: UpstreamRequest) -> HttpAnswer:
         """Return the answer as soon as its headers are there.
 
         Raises:
-            AttemptFault: TRANSPORT or HEADER_TIMEOUT.
+            AttemptFault: TRANSPORT, HEADER_TIMEOUT, or PROVIDER_NOT_CONFIGURED where the address is
+                a tenant's and not public.
         """
         try:
-            pool = self._pool(request.provider, request.proxy_url)
+            pool = self._pool(request)
             async with asyncio.timeout(request.header_timeout_s):
+                if request.is_address_checked:
+                    await self._check(request)
                 response = await pool.send(request)
         except _READ_FAULTS as error:
             if _is_our_timeout(error):
@@ -71,12 +88,30 @@ class HttpUpstream:
         """Load the roots of trust now, so that no request waits for the disk."""
         self._trust = ssl.create_default_context()
 
-    def _pool(self, provider: str, proxy_url: str) -> _Pool:
-        pool = self._pools.get((provider, proxy_url))
+    async def _check(self, request: UpstreamRequest) -> None:
+        """Refuse what no connector resolves: hosts written as addresses, and behind a proxy.
+
+        Raises:
+            AttemptFault: PROVIDER_NOT_CONFIGURED.
+        """
+        host = yarl.URL(request.url).raw_host or ""
+        check_literal(host, self._tenant_networks)
+        if request.proxy_url:
+            check_literal(yarl.URL(request.proxy_url).raw_host or "", self._tenant_networks)
+            resolver = CheckedResolver(self._resolver_of(), self._tenant_networks)
+            await resolver.resolve(host, 0, socket.AF_UNSPEC)
+            await resolver.close()
+
+    def _pool(self, request: UpstreamRequest) -> _Pool:
+        key = (request.provider, request.proxy_url, request.is_address_checked)
+        pool = self._pools.get(key)
         if pool is None:
             self._trust = self._trust or ssl.create_default_context()
-            pool = _Pool(provider, proxy_url, self._trust)
-            self._pools[provider, proxy_url] = pool
+            resolver = self._resolver_of()
+            if request.is_address_checked:
+                resolver = CheckedResolver(resolver, self._tenant_networks)
+            pool = _Pool(request.provider, request.proxy_url, Connector(self._trust, resolver))
+            self._pools[key] = pool
         return pool
 
 
@@ -88,16 +123,13 @@ def _is_our_timeout(error: Exception) -> bool:
 class _Pool:
     """The connections to one provider, by way of a proxy if one is named."""
 
-    def __init__(self, provider: str, proxy_url: str, trust: ssl.SSLContext) -> None:
+    def __init__(self, provider: str, proxy_url: str, connector: Connector) -> None:
         self._proxy: yarl.URL | None = None
         self._proxy_headers: HeaderPairs = ()
         if proxy_url:
             url = yarl.URL(proxy_url)
             self._proxy, self._proxy_headers = url.with_user(None), _proxy_headers(url)
         self._timeout = aiohttp.ClientTimeout(sock_connect=_connect_s(provider))
-        connector = aiohttp.TCPConnector(
-            limit=MAX_CONNECTIONS, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=30, ssl=trust
-        )
         self.session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -67,6 +67,7 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
         ),
         base_url=message.endpoint.base_url,
         proxy_url=message.endpoint.proxy_url_secret,
+        is_tenant_given=message.endpoint.is_tenant_given,
     )
 
 

@@ -73,6 +73,8 @@ class Access:
     base_url: str = ""
     proxy_url: str = field(default="", repr=False)
     """Proxy that the credential asks for; empty: none."""
+    is_tenant_given: bool = False
+    """Whether a tenant says where to send: the addresses are checked before they are used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def lesson_of(
 
 def _is_no_responses(status: int, error: UpstreamError, said: str) -> bool:
     if status == 404:
-        return error.vendor_code != "model_not_found" and error.param != "model"
+        return error.vendor_code != "model_not_found" and not error.param
     return status in (400, 403) and any(phrase in said for phrase in _RESPONSES_PHRASES)
 
 

@@ -110,6 +110,7 @@ async def _counted(
         body=counting.question(family, client_body.build(target).body, target.upstream_id),
         header_timeout_s=COUNT_S,
         proxy_url=access.proxy_url,
+        is_address_checked=access.is_tenant_given,
     )
     status, answer = await _whole(stage, request, access, order.action.action_id)
     return counting.tokens_of(answer) if status == 200 else None
@@ -160,7 +161,12 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
         endpoint.family, access.auth, (), is_same_family=False, is_stream=False
     )
     request = UpstreamRequest(
-        endpoint.name, url, sent, header_timeout_s=LIST_S, proxy_url=access.proxy_url
+        endpoint.name,
+        url,
+        sent,
+        header_timeout_s=LIST_S,
+        proxy_url=access.proxy_url,
+        is_address_checked=access.is_tenant_given,
     )
     status, answer = await _whole(stage, request, access, "list-models")
     if status != 200:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.dispatch.model.plan import Order, PlannedBinding
     from services.dispatch.policy.step import Step
     from services.dispatch.server.attempt import Attempt
+    from services.dispatch.server.draft import Draft
     from services.domain.catalog import Catalog
     from services.domain.vocab import WireFamily
 
@@ -59,6 +60,8 @@ class Trial:
     fault: Fault | None = None
     rescue: AttemptCause | None = None
     """The rescue that its target belongs to; None: it is one of the plan's own."""
+    draft: Draft | None = None
+    """What would be sent; None: nothing is."""
 
     @property
     def credential(self) -> Attribution | None:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.dispatch.policy import address, headers
 from services.dispatch.policy.body import target_of
+from services.dispatch.policy.dialect import (
+    Speaker,
+    dialect_for,
+    host_of,
+    is_bound_to_responses,
+)
 from services.dispatch.policy.lessons import RESPONSES_API, lesson_of
 from services.dispatch.policy.patience import header_wait_s
 from services.dispatch.ports import UpstreamRequest
+from services.domain.catalog import ModelFacts
 from services.domain.vocab import CredentialKind, FailureClass, WireFamily
 from services.domain.wire.anthropic.betas import betas_for
 from services.domain.wire.model import UnbuildableError
@@ -60,21 +67,31 @@ class Draft:
         self._order = order
         self._client_body = client_body
         self._planned = planned
-        self._family = family
+        self._family: WireFamily | None = None
         self._access = access
         self._time_left_s = time_left_s
         self._endpoint = stage.endpoints[planned.ref.provider]
-        self._base_url = (access.base_url or self._endpoint.base_url).rstrip("/")
+        self._speaker = self._speaker_at(family)
+        self._base_url = self._base_url_for(access)
         self._given_up = stage.memos.given_up(self._base_url, planned.ref.model_id)
         self._lessons: tuple[Lesson, ...] = ()
         self._body = b""
 
     @property
     def family(self) -> WireFamily:
-        """The dialect to speak."""
-        is_refused = RESPONSES_API in self._given_up
-        if self._family is WireFamily.OPENAI_RESPONSES and is_refused:
-            return WireFamily.OPENAI_CHAT
+        """The dialect to speak.
+
+        Raises:
+            InvalidRequestError: the client's body is unreadable.
+        """
+        if self._family is None:
+            model = self._stage.catalog.models.get(self._planned.ref.model_id)
+            self._family = dialect_for(
+                self._client_body.request,
+                model.facts if model else ModelFacts(),
+                self._speaker,
+                is_responses_refused=RESPONSES_API in self._given_up,
+            )
         return self._family
 
     @property
@@ -120,6 +137,7 @@ class Draft:
                 time_left_s=self._time_left_s(),
             ),
             proxy_url=access.proxy_url,
+            is_address_checked=access.is_tenant_given,
         )
         return Built(request, encoded.transforms, access.auth.secret)
 
@@ -137,10 +155,10 @@ class Draft:
         if len(self._lessons) >= MAX_LESSONS:
             return False
         lesson = lesson_of(self.family, status, error, self._given_up, self._body)
-        if lesson is None:
+        if lesson is None or (lesson.feature == RESPONSES_API and self._is_bound_to_responses):
             return False
         family, given_up = self.family, self._given_up
-        self._given_up = given_up | {lesson.feature}
+        self._family, self._given_up = None, given_up | {lesson.feature}
         if self.family is family and self._is_same_again():
             self._given_up = given_up
             return False
@@ -158,6 +176,27 @@ class Draft:
         """Keep what was learned: the endpoint took the request without it."""
         for lesson in self._lessons:
             self._stage.memos.learn(self._base_url, self._planned.ref.model_id, lesson)
+
+    def _speaker_at(self, family: WireFamily) -> Speaker:
+        kind, endpoint = self._access.grant.attribution.kind, self._endpoint
+        is_dual, is_original = endpoint.is_dual, endpoint.is_original
+        return Speaker(
+            family,
+            host_of(endpoint.family, family, kind, is_dual=is_dual, is_original=is_original),
+            is_dual=is_dual,
+            is_codex_plan=kind is CredentialKind.CODEX_OAUTH,
+            is_broad=self._stage.is_responses_broad,
+        )
+
+    def _base_url_for(self, access: Access) -> str:
+        own = access.base_url
+        if not own and self._speaker.is_codex_plan:
+            own = self._endpoint.codex_base_url
+        return (own or self._endpoint.base_url).rstrip("/")
+
+    @property
+    def _is_bound_to_responses(self) -> bool:
+        return self._speaker.is_codex_plan or is_bound_to_responses(self._client_body.request)
 
     def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:
         """Return what a client of the same dialect asked for, as far as it is for the target."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.access import Access, Grant
     from services.dispatch.model.outcome import Part
-    from services.dispatch.model.plan import Order
+    from services.dispatch.model.plan import Order, PlannedBinding
     from services.dispatch.server.target import Stage
 
 _GATED = frozenset({WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES})
@@ -83,8 +83,8 @@ class Walk:
             trial = await self._next_trial()
             yield self._chronicle.started(trial)
             fault, attempt = trial.fault, None
-            if trial.access is not None and trial.family is not None and fault is None:
-                attempt = self._attempt(trial, trial.family, trial.access)
+            if trial.access is not None and trial.draft is not None and fault is None:
+                attempt = self._attempt(trial, trial.draft, trial.access)
                 async with contextlib.aclosing(attempt):
                     fault = await self._fault_of_opening(trial, attempt)
                     if fault is None:
@@ -113,12 +113,15 @@ class Walk:
         self._number += 1
         check_permitted(self._order, planned)
         family, access, fault = family_at(self._stage, planned), None, self._outage_here()
+        draft = None
         if family is None:
             fault = NOT_CONFIGURED
         elif fault is None:
             is_granted = stop.plan_index == self._order.plan.start_index and not self._is_given_back
             try:
                 access = await self._keyring.current(planned, is_first_binding=is_granted)
+                draft = self._draft(planned, family, access)
+                family = draft.family
             except CredentialDenied as denied:
                 fault = _fault_of_denial(denied)
         return Trial(
@@ -131,6 +134,19 @@ class Walk:
             access=access,
             fault=fault,
             rescue=stop.rescue,
+            draft=draft,
+        )
+
+    def _draft(self, planned: PlannedBinding, family: WireFamily, access: Access) -> Draft:
+        time_left_s = self._time_left_s
+        return Draft(
+            self._stage,
+            self._order,
+            self._body,
+            planned,
+            family,
+            access,
+            time_left_s=time_left_s,
         )
 
     def _outage_here(self) -> Fault | None:
@@ -154,24 +170,15 @@ class Walk:
         stage, action_id = self._stage, self._order.action.action_id
         return AttemptReporter(stage.credentials, stage.clock, grant, action_id, self._number)
 
-    def _attempt(self, trial: Trial, family: WireFamily, access: Access) -> Attempt:
-        stage, order = self._stage, self._order
-        flags = order.plan.rescue_flags
+    def _attempt(self, trial: Trial, draft: Draft, access: Access) -> Attempt:
+        is_armed = self._order.plan.rescue_flags.is_cyber_retry_enabled
         is_cyber_rescue = trial.rescue is AttemptCause.CYBER_REFUSAL
         return Attempt(
-            Draft(
-                stage,
-                order,
-                self._body,
-                trial.planned,
-                family,
-                access,
-                time_left_s=self._time_left_s,
-            ),
-            stage,
+            draft,
+            self._stage,
             access.grant,
             self._reporter(access.grant),
-            is_gated=flags.is_cyber_retry_enabled and family in _GATED and not is_cyber_rescue,
+            is_gated=is_armed and draft.family in _GATED and not is_cyber_rescue,
         )
 
     async def _fault_of_opening(self, trial: Trial, attempt: Attempt) -> Fault | None:

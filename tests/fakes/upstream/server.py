@@ -92,6 +92,12 @@ class FakeUpstream:
         """Return the root URL, without a trailing slash."""
         return f"http://127.0.0.1:{self._port}"
 
+    @property
+    def open_connections(self) -> int:
+        """Return how many connections are open now, used or kept."""
+        server = self._runner.server if self._runner is not None else None
+        return len(server.connections) if server is not None else 0
+
     def script(self, fault: Fault, *, times: int | None = 1, match: Match | None = None) -> Rule:
         """Add a rule after the others and return it; `times=None` answers every request so.
 

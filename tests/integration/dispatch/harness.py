@@ -44,7 +44,7 @@ QUICK = Budget(backoff_base_s=0.01, throttle_backoff_s=(0.01, 0.03))
 SHORT = WatchLimits(idle_s=0.3, first_output_s=0.5, stall_s=0.6, hold_s=0.2, linger_s=0.2)
 
 
-def catalog(*providers: str) -> Catalog:
+def catalog(*providers: str, is_reasoning: bool = False) -> Catalog:
     rows = [
         {
             "provider": name,
@@ -55,7 +55,12 @@ def catalog(*providers: str) -> Catalog:
         for name in providers
     ]
     models: list[dict[str, object]] = [
-        {"id": MODEL, "context_window": 200000, "bindings": rows},
+        {
+            "id": MODEL,
+            "context_window": 200000,
+            "bindings": rows,
+            **({"reasoning": "always"} if is_reasoning else {}),
+        },
         *(
             {"id": other(row["provider"]), "context_window": 400000, "bindings": [row]}
             for row in rows
@@ -144,6 +149,8 @@ class Stand:
     header_timeout_s: float = 0.4
     budget: Budget = QUICK
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    is_reasoning: bool = False
+    """Whether the model of all providers is one that reasons."""
     memos: Memos | None = None
     circuits: Circuits | None = None
     """Kept over the walks of one stand; made with its clock by the first of them."""
@@ -162,7 +169,7 @@ class Stand:
         self.memos = self.memos or Memos(self.clock)
         self.circuits = self.circuits or Circuits(self.clock)
         return Stage(
-            catalog=catalog(*self.providers),
+            catalog=catalog(*self.providers, is_reasoning=self.is_reasoning),
             endpoints=endpoints | self.endpoints,
             credentials=self.credentials,
             upstream=self.upstream,

@@ -28,6 +28,7 @@ def test_configured_are_providers_with_a_key_without_need_of_one_or_with_a_pool(
     policy = policy_of(RoutingSettings(), COMMON, CATALOG)
     assert policy.configured_providers == ("anthropic", "local", "xai")
     assert {"anthropic", "openai", "local"} <= set(policy.known_providers)
+    assert policy.more_families == {"openai": (WireFamily.OPENAI_RESPONSES,)}
 
 
 @pytest.mark.spec("POL-42")

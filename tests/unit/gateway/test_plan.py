@@ -130,6 +130,9 @@ def test_state_that_another_api_stores_is_a_400_that_names_its_member() -> None:
     assert "previous_response_id" in caught.value.message
     own = freeze(asked, policy(families={"p1": WireFamily.OPENAI_RESPONSES}), CATALOG)
     assert planned_bindings(LARGE, own, needs=needs, stored="previous_response_id")
+    chat, more = {"p1": WireFamily.OPENAI_CHAT}, {"p1": (WireFamily.OPENAI_RESPONSES,)}
+    both = freeze(asked, policy(families=chat, more_families=more), CATALOG)
+    assert planned_bindings(LARGE, both, needs=needs, stored="previous_response_id")
 
 
 def test_media_that_no_binding_takes_is_a_400_of_its_own() -> None:

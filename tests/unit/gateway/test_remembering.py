@@ -25,6 +25,8 @@ def test_a_model_is_foreign_where_a_provider_speaks_otherwise() -> None:
     assert not is_model_foreign(action, own, CATALOG)
     other = policy(families={"p1": WireFamily.GEMINI})
     assert is_model_foreign(action, other, CATALOG)
+    both = replace(own, more_families={"p1": (WireFamily.OPENAI_RESPONSES,)})
+    assert is_model_foreign(action, both, CATALOG)
     unknown = replace(action, features=replace(action.features, requested_model="gone"))
     assert not is_model_foreign(unknown, other, CATALOG)
 

@@ -27,6 +27,15 @@ def test_a_built_in_provider_may_live_elsewhere() -> None:
     assert anthropic["anthropic"].is_vendor
 
 
+def test_openai_speaks_two_dialects_unless_the_operator_names_one() -> None:
+    both = (WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES)
+    assert providers_of(common())["openai"].families == both
+    for family in both:
+        fixed = providers_of(common(providers={"openai": {"family": family.value}}))["openai"]
+        assert fixed.families == (family,)
+    assert providers_of(common())["xai"].families == (WireFamily.OPENAI_CHAT,)
+
+
 def test_a_custom_provider_is_no_vendor() -> None:
     acme = {"family": "openai_chat", "base_url": "http://127.0.0.1:9000/v1"}
     provider = providers_of(common(providers={"acme": acme}))["acme"]

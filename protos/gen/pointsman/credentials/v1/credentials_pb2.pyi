@@ -603,18 +603,20 @@ class AuthHeader(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value_secret: _Optional[str] = ...) -> None: ...
 
 class CredentialEndpoint(_message.Message):
-    __slots__ = ("base_url", "proxy_url_secret", "identity_header_name", "identity_format", "is_quota_header_trusted")
+    __slots__ = ("base_url", "proxy_url_secret", "identity_header_name", "identity_format", "is_quota_header_trusted", "is_tenant_given")
     BASE_URL_FIELD_NUMBER: _ClassVar[int]
     PROXY_URL_SECRET_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_HEADER_NAME_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_FORMAT_FIELD_NUMBER: _ClassVar[int]
     IS_QUOTA_HEADER_TRUSTED_FIELD_NUMBER: _ClassVar[int]
+    IS_TENANT_GIVEN_FIELD_NUMBER: _ClassVar[int]
     base_url: str
     proxy_url_secret: str
     identity_header_name: str
     identity_format: IdentityFormat
     is_quota_header_trusted: bool
-    def __init__(self, base_url: _Optional[str] = ..., proxy_url_secret: _Optional[str] = ..., identity_header_name: _Optional[str] = ..., identity_format: _Optional[_Union[IdentityFormat, str]] = ..., is_quota_header_trusted: _Optional[bool] = ...) -> None: ...
+    is_tenant_given: bool
+    def __init__(self, base_url: _Optional[str] = ..., proxy_url_secret: _Optional[str] = ..., identity_header_name: _Optional[str] = ..., identity_format: _Optional[_Union[IdentityFormat, str]] = ..., is_quota_header_trusted: _Optional[bool] = ..., is_tenant_given: _Optional[bool] = ...) -> None: ...
 
 class AttemptReport(_message.Message):
     __slots__ = ("grant_id", "action_id", "attempt_number", "sequence_number", "credential_id", "credential_version", "presented_hash", "binding", "send_time", "headers", "alive", "ended")
