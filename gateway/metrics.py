@@ -42,6 +42,9 @@ BELIEVED_COST_RATIO = Histogram(
 )
 COMMANDS = Counter("pointsman_commands_total", "Commands in conversations", ("kind",))
 FEEDBACK = Counter("pointsman_feedback_total", "What people said of answers", ("verdict",))
+LOOPS = Counter(
+    "pointsman_loops_total", "Agents seen going round in circles", ("kind", "escalation")
+)
 LEDGER_ROWS = Counter(
     "pointsman_ledger_rows_total", "Attempts settled", ("outcome", "usage_source")
 )

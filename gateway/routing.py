@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding import hard_pins, pinned
+from gateway.deciding.escalating import ESCALATION_REASON, escalation_of
 from gateway.deciding.forcing import outside
 from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
 from gateway.deciding.pinned import Moment
-from gateway.deciding.planning import Scored, binding_at, plan_question, prompt_tokens
+from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
 from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of
 from gateway.deciding.summaries import offer_of, summarizers
@@ -18,9 +19,11 @@ from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import CacheState, Choice
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import is_model_switched
+from gateway.turns.loops import Loop, loop_of
 from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import TurnType
 from services.domain.wire.openai_responses import stored_field
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
@@ -30,9 +33,11 @@ if TYPE_CHECKING:
     from gateway.model import Action, BindingRef
     from gateway.model.decision import Candidate, Decision, PlanAnswer
     from gateway.sessions.model import Session
-    from services.domain.catalog import Catalog
+    from services.domain.catalog import Catalog, Model
     from services.domain.vocab import ModelTier
     from services.runtime.clock import Clock
+
+_log = get_logger("gateway")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +101,36 @@ class Routing:
                 pin = pinned.usable_pin(case.session, case.moment)
                 if case.within is not None:
                     return await self._scored(case, None)
+                if pin is not None and pin.reason == ESCALATION_REASON:
+                    return self._on_pin(case, pin, DecisionPath.ESCALATION, ESCALATION_REASON)
+                escalation, strong = self._loop(case, pin)
+                if strong is not None:
+                    return self._escalated(case, strong, escalation)
                 if pin is not None and is_sticky(turn_type, self._rules):
                     return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
                 if pin is not None and memory.is_continued and turn_type is TurnType.MAIN_LOOP:
                     return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
-                return await self._scored(case, pin, is_pinning=True)
+                decision = await self._scored(case, pin, is_pinning=True)
+                return replace(decision, escalation=escalation)
+
+    def _loop(self, case: _Case, pin: Choice | None) -> tuple[str, Model | None]:
+        """Return what is done about the first loop of a session, and the model to escalate to."""
+        if case.session.escalation:
+            return "", None
+        action = case.ground.action
+        loop = loop_of(action.request, action.features)
+        if loop is Loop.NONE:
+            return "", None
+        escalation, strong = escalation_of(case.session, pin, case.moment, self._rules)
+        metrics.LOOPS.labels(loop.value, escalation.value).inc()
+        _log.info("loop_seen", action_id=action.id, kind=loop.value, escalation=escalation.value)
+        return escalation.value, strong
+
+    def _escalated(self, case: _Case, strong: Model, escalation: str) -> Decision:
+        decision = case.ground.decision(strong, DecisionPath.ESCALATION, ESCALATION_REASON)
+        serving, strategy = decision.plan.bindings[0], self._rules.strategy.value
+        pin = Choice(serving.model_id, serving.provider, strategy, ESCALATION_REASON)
+        return replace(decision, pin=pin, escalation=escalation)
 
     async def _hard_pinned(self, case: _Case) -> Decision:
         """Return the operator's model for this kind of action, else the fastest or cheapest."""
@@ -190,7 +220,7 @@ class Routing:
             if kept is not None:
                 return self._on_pin(case, kept, DecisionPath.REANCHOR, "reanchored")
             decision = self._fresh(case, fresh, DecisionPath.SCORED, scored.score.reason)
-            return replace(decision, pin=self._choice(scored, decision))
+            return replace(decision, pin=choice_of(scored, decision, self._rules.strategy))
         if pin.model_id == fresh.binding.model_id:
             return self._on_pin(case, pin, DecisionPath.STAY, "stay_same_model")
         return await self._planned(case, scored, pin)
@@ -221,7 +251,7 @@ class Routing:
                 scope=decision.scope,
                 summarizers=writers,
             )
-        choice = self._choice(scored, decision)
+        choice = choice_of(scored, decision, self._rules.strategy)
         return replace(decision, pin=choice, summary=summary, answer=answer)
 
     def _writers(self, case: _Case, scored: Scored, pin: Choice) -> tuple[BindingRef, ...]:
@@ -251,24 +281,6 @@ class Routing:
         if model is None:
             raise _unavailable()
         return case.ground.decision(model, path, reason, provider=fresh.binding.provider)
-
-    def _choice(self, scored: Scored, decision: Decision) -> Choice:
-        """Return the pin that a decision writes, with the best other model as its pair."""
-        serving = decision.plan.bindings[0]
-        others = (
-            candidate.binding
-            for candidate in scored.score.candidates
-            if candidate.binding.model_id != serving.model_id
-        )
-        other = next(others, None)
-        return Choice(
-            model_id=serving.model_id,
-            provider=serving.provider,
-            strategy=self._rules.strategy.value,
-            reason=decision.reason,
-            paired_model_id=other.model_id if other is not None else "",
-            paired_provider=other.provider if other is not None else "",
-        )
 
 
 def _unavailable() -> RouterError:

@@ -113,6 +113,13 @@ class RoutingSettings(Section):
     """Whether actions that bring tool results are scored; else they stay on the session's model."""
     planner_enabled: bool = True
     """Whether a session may switch its model; else the first decision wins while it lives."""
+    loop_escalation: bool = False
+    """Whether a session whose agent goes round in circles gets a stronger model, once; seen loops
+    are logged and counted in any case."""
+    loop_escalation_model: str = ""
+    """That model; empty: the dearest of the highest tier that may serve."""
+    loop_escalation_holdout_percent: int = Field(default=10, ge=0, le=100)
+    """Share of such sessions that are left alone, to compare with."""
     handover_mode: SummaryMode = SummaryMode.PLANNED
     """When a switch puts a summary in the place of the history: `planned` (where that pays),
     `always` or `never`."""
@@ -166,6 +173,9 @@ class RoutingSettings(Section):
             sub_agent_pin=(self.sub_agent_model, self.sub_agent_provider) if has_pair else None,
             is_tool_result_scored=self.score_tool_results,
             is_planner_on=self.planner_enabled,
+            is_escalation_on=self.loop_escalation,
+            escalation_model=self.loop_escalation_model,
+            escalation_holdout_percent=self.loop_escalation_holdout_percent,
             summary_mode=self.handover_mode,
             summarizer_model=self.summarizer_model,
         )

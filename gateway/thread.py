@@ -160,6 +160,8 @@ class SessionThread:
         def transition(session: Session) -> Session:
             session = observe_history(session, *self._history)
             session = record_risks(session, self._action.id, decision.risks)
+            if decision.escalation:
+                session = replace(session, escalation=session.escalation or decision.escalation)
             if summary is not None:
                 # What was cached before is of no use to a prompt that begins otherwise.
                 epoch = session.history_epoch + 1

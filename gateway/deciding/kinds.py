@@ -37,6 +37,11 @@ class Rules:
     sub_agent_pin: tuple[str, str] | None = None
     is_tool_result_scored: bool = True
     is_planner_on: bool = True
+    is_escalation_on: bool = False
+    escalation_model: str = ""
+    """Model for agents that go round in circles; empty: the dearest of the highest tier."""
+    escalation_holdout_percent: int = 10
+    """Share of sessions that are left alone, to compare with."""
     summary_mode: SummaryMode = SummaryMode.PLANNED
     summarizer_model: str = ""
 

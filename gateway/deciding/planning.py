@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from gateway.deciding.pinned import pin_cache
 from gateway.model import BindingRef
 from gateway.model.decision import PlanQuestion, Side
+from gateway.sessions.model import Choice
 from gateway.sessions.risks import mean_risk
 from gateway.sessions.usage import last_use_of, prefix_tokens
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Moment
-    from gateway.model.decision import Candidate, Score, SummaryOffer
-    from gateway.sessions.model import Choice, Session
+    from gateway.model.decision import Candidate, Decision, Score, Strategy, SummaryOffer
+    from gateway.sessions.model import Session
     from services.domain.catalog import Model
 
 MOST_CORRECTION = 4.0
@@ -95,6 +96,25 @@ def _correction(estimated_tokens: int, counted_tokens: int) -> float:
     if estimated_tokens <= 0 or counted_tokens <= 0:
         return 1.0
     return min(MOST_CORRECTION, max(1 / MOST_CORRECTION, counted_tokens / estimated_tokens))
+
+
+def choice_of(scored: Scored, decision: Decision, strategy: Strategy) -> Choice:
+    """Return the pin that a fresh decision writes, with the best other model as its pair."""
+    serving = decision.plan.bindings[0]
+    others = (
+        candidate.binding
+        for candidate in scored.score.candidates
+        if candidate.binding.model_id != serving.model_id
+    )
+    other = next(others, None)
+    return Choice(
+        model_id=serving.model_id,
+        provider=serving.provider,
+        strategy=strategy.value,
+        reason=decision.reason,
+        paired_model_id=other.model_id if other is not None else "",
+        paired_provider=other.provider if other is not None else "",
+    )
 
 
 def binding_at(model: Model, provider: str) -> BindingRef:

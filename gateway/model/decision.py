@@ -44,6 +44,7 @@ class DecisionPath(enum.StrEnum):
     FORCED = "forced"
     DEGRADED = "degraded"
     REANCHOR = "reanchor"
+    ESCALATION = "escalation"
 
 
 class SummaryMode(enum.StrEnum):
@@ -206,5 +207,7 @@ class Decision:
     score: Score | None = None
     summary: SummaryQuestion | None = None
     """A summary to ask for before dispatch."""
+    escalation: str = ""
+    """What is done about a loop of the session's agent; empty: nothing is to be remembered."""
     answer: PlanAnswer | None = None
     """What the planner said; None: it was not asked, or did not answer."""

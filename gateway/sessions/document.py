@@ -83,6 +83,7 @@ def decode(document: bytes, address: Address, version: int) -> Session:
         risks=_risks(mapping(members.get("risks"))),
         history=_history(mapping(history)) if history else None,
         history_epoch=_whole(members, "history_epoch"),
+        escalation=text(members.get("escalation")),
         summary=_binary(members, "summary"),
         aliases=_all(members, "aliases", _alias),
         answers=_all(members, "answers", _issued),

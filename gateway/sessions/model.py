@@ -190,6 +190,8 @@ class Session:
     history: History | None = None
     history_epoch: int = 0
     """Counts the times that the client cut its history."""
+    escalation: str = ""
+    """What was done about the first loop that was seen; empty: there was none."""
     summary: bytes = b""
     """A kept summary, opaque to the session."""
     aliases: tuple[Alias, ...] = ()

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from gateway.sessions.model import Session
 
-_ORDER: Mapping[ModelTier, int] = {
+TIER_ORDER: Mapping[ModelTier, int] = {
     ModelTier.LOW: 1,
     ModelTier.MID: 2,
     ModelTier.HIGH: 3,
     ModelTier.TOP: 4,
 }
+"""The tiers, rising; an unknown one has no place."""
 _CLEARED = Choice(model_id="", provider="", strategy="")
 
 
@@ -109,7 +110,7 @@ def can_reanchor(session: Session, strategy: str, now_unix_s: float, facts: Rean
     pin = session.pin
     if pin is None or not pin.is_named or pin.choice.strategy != strategy:
         return False
-    tiers = (_ORDER.get(facts.fresh_tier), _ORDER.get(facts.pinned_tier))
+    tiers = (TIER_ORDER.get(facts.fresh_tier), TIER_ORDER.get(facts.pinned_tier))
     if tiers[0] is None or tiers[1] is None or tiers[0] > tiers[1]:
         return False
     return (

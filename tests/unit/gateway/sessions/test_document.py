@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.sessions import BindingUse, Choice, Pin, Session, Strike, TokenCounts
 from gateway.sessions.document import DocumentError, decode, encode
-from gateway.sessions.model import Alias, History, MeanRisk, Risks, Strikes
+from gateway.sessions.model import Alias, History, Issued, MeanRisk, Risks, Strikes
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
 from services.domain.wire.state.kept import Kept, Place
@@ -55,6 +55,9 @@ sessions = st.builds(
     ),
     history=st.none() | st.builds(History, counts, counts, moments),
     history_epoch=counts,
+    fit_ratio=st.floats(1, 4),
+    escalation=words,
+    answers=st.lists(st.builds(Issued, words, words, words, words), max_size=2).map(tuple),
     summary=st.binary(max_size=16),
     aliases=st.lists(st.builds(Alias, words, st.binary(max_size=16), moments), max_size=2).map(
         tuple

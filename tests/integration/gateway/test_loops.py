@@ -1,0 +1,69 @@
+"""A session whose agent goes round in circles, over real HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.deciding.kinds import Rules
+from gateway.model.decision import PlanAnswer, Strategy
+from tests.integration.gateway.test_deciding import BIG, SMALL, Routed
+
+RULES = Rules(strategy=Strategy.CLUSTER, is_escalation_on=True, escalation_holdout_percent=0)
+
+
+@pytest.fixture
+async def routed(tmp_path: Path) -> AsyncIterator[Routed]:
+    running = Routed(tmp_path / "ledger", rules=RULES)
+    running.scorer.picks = [SMALL]
+    await running.stack.start()
+    yield running
+    await running.stack.aclose()
+
+
+def _circles(count: int) -> list[dict[str, object]]:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "fix it"}]
+    for number in range(count):
+        call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"a": "ls"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "x"}
+        messages += [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+    return messages
+
+
+async def _decided(routed: Routed, count: int) -> tuple[str, str]:
+    status, headers, _ = await routed.ask(_circles(count))
+    assert status == 200
+    return headers["x-router-model"], headers["x-router-decision"]
+
+
+@pytest.mark.spec("TRN-84", "TRN-85", "TRN-86")
+async def test_a_loop_escalates_once_and_the_stronger_model_stays(routed: Routed) -> None:
+    assert await _decided(routed, 4) == (SMALL, "cluster:small")
+    assert await _decided(routed, 5) == (BIG, "loop_escalation")
+    routed.planner.answer = PlanAnswer(True, "value_positive")
+    assert await _decided(routed, 6) == (BIG, "loop_escalation")
+    assert routed.planner.asked == []
+    session = await routed.session()
+    assert session.escalation == "escalated"
+    assert session.pin is not None
+    assert session.pin.choice.model_id == BIG
+
+
+@pytest.mark.spec("TRN-86")
+async def test_an_escalation_that_may_not_serve_gives_way(routed: Routed) -> None:
+    await _decided(routed, 5)
+    for provider in ("acme", "globex"):
+        assert provider in routed.stack.policy.known_providers
+    await routed.stack.aclose()
+    routed.stack.policy = type(routed.stack.policy)(
+        "cfg", ("acme",), known_providers=("acme", "globex"), excluded_models=frozenset({BIG})
+    )
+    await routed.stack.start()
+    model, decision = await _decided(routed, 6)
+    assert model == SMALL
+    assert decision != "loop_escalation"
