@@ -50,6 +50,8 @@ class RescueRules:
     baseline_model: str = ""
     """Serves where the client names no model of the catalog; empty: none."""
     is_throttle_wait_on: bool = True
+    is_transient_cooling_on: bool = False
+    is_overload_struck: bool = False
     is_repin_on: bool = True
     """Whether a session leaves the vendor that refused it for reasons of policy."""
     cooldown_s: float = 45.0
@@ -76,6 +78,8 @@ def with_rescues(
             rescues=tuple(candidates.all()),
             is_cyber_retry_enabled=rules.is_cyber_on and not plan.is_user_forced,
             is_throttle_wait_enabled=rules.is_throttle_wait_on,
+            is_transient_cooling_enabled=rules.is_transient_cooling_on,
+            is_overload_struck=rules.is_overload_struck,
         ),
     )
 

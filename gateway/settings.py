@@ -141,6 +141,12 @@ class RoutingSettings(Section):
     transient_rate_limit: bool = True
     """Whether a short `Retry-After` is waited for where there is nowhere else to go, and a
     throttled model rests for the session rather than being struck."""
+    transient_failure: bool = False
+    """Whether a model that answered 502, 503 or 504 rests as long as a throttled one, rather than
+    being struck for the session."""
+    overload_strikes: bool = False
+    """Whether an overload (529) that another model made good is held against the model for the
+    session; else only two in a row count, and against the provider."""
     rate_limit_cooldown_seconds: float = Field(default=45.0, ge=1)
     """How long a throttled model rests."""
 
@@ -153,6 +159,8 @@ class RoutingSettings(Section):
             cyber_model=self.cyber_refusal_fallback_model,
             baseline_model=self.baseline_model,
             is_throttle_wait_on=self.transient_rate_limit,
+            is_transient_cooling_on=self.transient_failure,
+            is_overload_struck=self.overload_strikes,
             is_repin_on=self.cyber_refusal_repin,
             cooldown_s=self.rate_limit_cooldown_seconds,
         )

@@ -14,6 +14,7 @@ from gateway.sessions.history import is_trimmed, keep_summary, observe_history
 from gateway.sessions.model import Address, BindingUse, Choice, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
+from gateway.sessions.sizes import correct_estimate
 from gateway.sessions.states import keep_states
 from gateway.sessions.strikes import apply_effect
 from gateway.sessions.threads import recall_thread
@@ -209,8 +210,28 @@ class SessionThread:
                 self._sessions.change(self._address, self._effected(effect))
 
     def _effected(self, effect: Effect) -> Callable[[Session], Session]:
+        if effect.kind is EffectKind.CORRECT_ESTIMATE:
+            estimated = self._action.features.overflow_tokens
+            window = self._window_of(effect)
+            return lambda session: correct_estimate(session, estimated, window)
         now_unix_s, cooldown_s = self._clock.now_unix_s(), self._rules.cooldown_s
         return lambda session: apply_effect(session, effect, now_unix_s, cooldown_s)
+
+    def _window_of(self, effect: Effect) -> int:
+        """Return the window of the target that an effect is about; 0: it was not planned."""
+        plan = self._decision.plan if self._decision is not None else None
+        if plan is None:
+            return 0
+        targets = (plan.bindings, *(rescue.bindings for rescue in plan.rescues))
+        return max(
+            (
+                binding.context_window_tokens
+                for bindings in targets
+                for binding in bindings
+                if (binding.model_id, binding.provider) == (effect.model_id, effect.provider)
+            ),
+            default=0,
+        )
 
     def refused(self, head: Head | None) -> None:
         """Pin the session to another vendor than the one that refused, where one is known."""

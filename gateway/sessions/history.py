@@ -84,5 +84,6 @@ def carry_over(thread: Session, earlier: Session, now_unix_s: float) -> Session:
         has_ever_switched=thread.has_ever_switched or earlier.has_ever_switched,
         risks=thread.risks if thread.risks.action_count else earlier.risks,
         states=thread.states or earlier.states,
+        fit_ratio=max(thread.fit_ratio, earlier.fit_ratio),
         last_seen_unix_s=max(thread.last_seen_unix_s, now_unix_s),
     )

@@ -91,7 +91,7 @@ def apply_effect(session: Session, effect: Effect, now_unix_s: float, cooldown_s
     is_pinned = pin is not None and pin.choice.model_id == effect.model_id
     match effect.kind:
         case EffectKind.COOLDOWN:
-            strike = Strike(effect.model_id, "rate_limited", now_unix_s + cooldown_s)
+            strike = Strike(effect.model_id, "cooling", now_unix_s + cooldown_s)
             return strike_model(session, strike, now_unix_s)
         case EffectKind.DEMOTE:
             return strike_model(session, Strike(effect.model_id, "failed"), now_unix_s)

@@ -75,6 +75,8 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
             is_subscription_only=flags.is_subscription_only,
             is_cyber_retry_enabled=flags.is_cyber_refusal_retry_enabled,
         ),
+        is_transient_cooling_enabled=flags.is_transient_cooling_enabled,
+        is_overload_struck=flags.is_overload_struck,
     )
 
 

@@ -78,6 +78,7 @@ class EffectKind(enum.StrEnum):
     EVICT_PIN = "evict_pin"
     COUNT_OVERLOAD = "count_overload"
     CLEAR_COUNTS = "clear_counts"
+    CORRECT_ESTIMATE = "correct_estimate"
 
 
 class UsageSource(enum.StrEnum):

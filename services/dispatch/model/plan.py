@@ -114,6 +114,18 @@ class RescueFlags:
 
 
 @dataclass(frozen=True, slots=True)
+class Conduct:
+    """What is held against a model in its session, as the caller wants it."""
+
+    is_throttle_cooling: bool = False
+    """A throttled model cools for a while; else it is struck like others."""
+    is_transient_cooling: bool = False
+    """So does one that answered 502, 503 or 504."""
+    is_overload_struck: bool = False
+    """An overload is struck like other faults; else nothing is held against the model."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What to try, in which order. ``bindings`` starts at the one to try first."""
 
@@ -134,6 +146,17 @@ class Plan:
     """Opaque state that the client lost and the session kept."""
     rescues: tuple[Rescue, ...] = ()
     rescue_flags: RescueFlags = RescueFlags()
+    is_transient_cooling_enabled: bool = False
+    is_overload_struck: bool = False
+
+    @property
+    def conduct(self) -> Conduct:
+        """What is held against a model that fails."""
+        return Conduct(
+            is_throttle_cooling=self.is_throttle_wait_enabled,
+            is_transient_cooling=self.is_transient_cooling_enabled,
+            is_overload_struck=self.is_overload_struck,
+        )
 
 
 @dataclass(frozen=True, slots=True)

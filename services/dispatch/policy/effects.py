@@ -7,9 +7,14 @@ model, credentials and callers that left are never held against a model.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from services.dispatch.model.enums import AttemptCause, EffectKind
 from services.dispatch.policy.step import RETRYABLE
 from services.domain.vocab import FailureClass
+
+if TYPE_CHECKING:
+    from services.dispatch.model.plan import Conduct
 
 _NEVER_FIT = frozenset(
     {
@@ -26,6 +31,8 @@ _BAD_CONDUCT = (RETRYABLE | {FailureClass.BAD_RESPONSE, FailureClass.BILLING}) -
     FailureClass.RATE_LIMITED,
 }
 
+_TRANSIENT_STATUSES = frozenset({502, 503, 504})
+
 _SILENCES = frozenset({FailureClass.HEADER_TIMEOUT, FailureClass.STALL})
 
 _REFUSALS = frozenset(
@@ -33,7 +40,6 @@ _REFUSALS = frozenset(
         FailureClass.AUTH,
         FailureClass.BILLING,
         FailureClass.CONTENT_POLICY,
-        FailureClass.CONTEXT_OVERFLOW,
         FailureClass.CYBER_REFUSAL,
         FailureClass.MODEL_NOT_FOUND,
         FailureClass.REJECTED,
@@ -42,16 +48,28 @@ _REFUSALS = frozenset(
 """Upstream answers of the 4xx range that no retry helps."""
 
 
-def if_rescued(failure_class: FailureClass, *, is_throttle_cooling: bool) -> EffectKind | None:
-    """Return what to remember of a model that failed, once another one answered.
-
-    ``is_throttle_cooling``: a throttled model cools for a while; else it is struck like others.
-    """
+def if_rescued(
+    failure_class: FailureClass, http_status: int | None, conduct: Conduct
+) -> EffectKind | None:
+    """Return what to remember of a model that failed, once another one answered."""
     if failure_class in _NEVER_FIT:
         return EffectKind.EVICT_PIN
+    if failure_class is FailureClass.CONTEXT_OVERFLOW:
+        return EffectKind.CORRECT_ESTIMATE
+    return _of_conduct(failure_class, http_status, conduct)
+
+
+def _of_conduct(
+    failure_class: FailureClass, http_status: int | None, conduct: Conduct
+) -> EffectKind | None:
     if failure_class is FailureClass.RATE_LIMITED:
-        return EffectKind.COOLDOWN if is_throttle_cooling else EffectKind.DEMOTE
-    return EffectKind.DEMOTE if failure_class in _BAD_CONDUCT else None
+        return EffectKind.COOLDOWN if conduct.is_throttle_cooling else EffectKind.DEMOTE
+    if failure_class is FailureClass.OVERLOADED:
+        return EffectKind.DEMOTE if conduct.is_overload_struck else None
+    if failure_class not in _BAD_CONDUCT:
+        return None
+    is_transient = http_status in _TRANSIENT_STATUSES and conduct.is_transient_cooling
+    return EffectKind.COOLDOWN if is_transient else EffectKind.DEMOTE
 
 
 def if_unserved(failure_class: FailureClass, rescue: AttemptCause | None) -> EffectKind | None:
@@ -61,6 +79,8 @@ def if_unserved(failure_class: FailureClass, rescue: AttemptCause | None) -> Eff
     """
     if failure_class in _NEVER_FIT:
         return EffectKind.EVICT_PIN
+    if failure_class is FailureClass.CONTEXT_OVERFLOW:
+        return EffectKind.CORRECT_ESTIMATE
     if failure_class is FailureClass.OVERLOADED:
         return None if rescue is AttemptCause.BASELINE else EffectKind.COUNT_OVERLOAD
     if failure_class in _SILENCES:
@@ -69,12 +89,9 @@ def if_unserved(failure_class: FailureClass, rescue: AttemptCause | None) -> Eff
 
 
 def if_answered(
-    failure_class: FailureClass | None, *, is_throttle_cooling: bool
+    failure_class: FailureClass | None, http_status: int | None, conduct: Conduct
 ) -> EffectKind | None:
     """Return what to remember of the model whose answer was sent; ``failure_class`` broke it."""
     if failure_class is None:
         return EffectKind.CLEAR_COUNTS
-    if failure_class is FailureClass.RATE_LIMITED and is_throttle_cooling:
-        return EffectKind.COOLDOWN
-    is_struck = failure_class in _BAD_CONDUCT or failure_class is FailureClass.RATE_LIMITED
-    return EffectKind.DEMOTE if is_struck else None
+    return _of_conduct(failure_class, http_status, conduct)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.dispatch.model.enums import AttemptOutcome, WalkStep
+from services.dispatch.model.enums import AttemptOutcome, EffectKind, WalkStep
 from services.dispatch.model.outcome import (
     AttemptRecord,
     Effect,
@@ -25,7 +25,7 @@ from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from services.dispatch.model.access import Access, Attribution
-    from services.dispatch.model.enums import AttemptCause, EffectKind, WalkEnd
+    from services.dispatch.model.enums import AttemptCause, WalkEnd
     from services.dispatch.model.plan import Order, PlannedBinding
     from services.dispatch.policy.step import Step
     from services.dispatch.server.attempt import Attempt
@@ -124,9 +124,9 @@ class Chronicle:
             None,
         )
         if step.kind in (WalkStep.RESCUE, WalkStep.END):
-            is_cooling = self._order.plan.is_throttle_wait_enabled
-            rescued = effects.if_rescued(failure_class, is_throttle_cooling=is_cooling)
-            if trial.rescue is None:
+            conduct = self._order.plan.conduct
+            rescued = effects.if_rescued(failure_class, fault.http_status, conduct)
+            if trial.rescue is None or rescued is EffectKind.CORRECT_ESTIMATE:
                 unserved = effects.if_unserved(failure_class, step.rescue)
         _log_missed(self._order, record, fault, step)
         return Missed(
@@ -165,8 +165,8 @@ class Chronicle:
         """Return the part that closes the answer."""
         is_whole = attempt.broken is None
         outcome = AttemptOutcome.SERVED if is_whole else AttemptOutcome.BROKEN
-        is_cooling = self._order.plan.is_throttle_wait_enabled
-        effect = effects.if_answered(attempt.failure_class, is_throttle_cooling=is_cooling)
+        status = attempt.broken.http_status if attempt.broken else None
+        effect = effects.if_answered(attempt.failure_class, status, self._order.plan.conduct)
         record = self._record(trial, attempt, outcome, attempt.failure_class)
         if attempt.broken is not None:
             _log_broken(self._order, record, attempt)

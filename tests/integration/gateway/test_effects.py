@@ -18,6 +18,8 @@ from gateway.model import (
     Part,
     Tail,
 )
+from services.domain.catalog import Catalog, build_catalog
+from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.model import StopReason, Usage
 from tests.integration.gateway.test_deciding import BIG, SMALL, Routed, _turns
@@ -132,3 +134,58 @@ async def test_every_plan_offers_what_was_scored_besides(routed: Routed) -> None
     assert [(row.cause.value, row.bindings[0].model_id) for row in plan.rescues] == [
         ("sibling", SMALL)
     ]
+
+
+@pytest.fixture
+async def narrow(tmp_path: Path) -> AsyncIterator[Routed]:
+    """Give a gateway whose best model has a window that a long history nearly fills."""
+    running = Routed(tmp_path / "ledger", catalog=_windows(11_000, 13_000))
+    await running.stack.start()
+    yield running
+    await running.stack.aclose()
+
+
+def _windows(big: int, small: int) -> Catalog:
+    price = {"input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0}
+    rows = [
+        {
+            "id": name,
+            "tier": tier,
+            "context_window": window,
+            "bindings": [{"provider": provider, **price} for provider in ("acme", "globex")],
+        }
+        for name, tier, window in ((BIG, "top", big), (SMALL, "mid", small))
+    ]
+    return build_catalog([{"models": rows}])
+
+
+async def test_after_a_refusal_for_length_the_next_action_goes_to_a_larger_window(
+    narrow: Routed,
+) -> None:
+    too_long = FailureClass.CONTEXT_OVERFLOW
+    refused = failed(too_long, EffectKind.CORRECT_ESTIMATE, is_rescued=True)
+    started = AttemptStarted(2, "globex", SMALL, cause="larger_window")
+    status, reason, model = await ask(narrow, refused, started, *answered()[1:])
+    assert (status, reason, model) == (200, "larger_window", SMALL)
+    narrow.dispatch.steps = ()
+    await narrow.ask(_turns(1))
+    await narrow.ask(_turns(0))
+    assert narrow.dispatch.served == [BIG, SMALL, BIG]
+
+
+async def test_where_no_window_is_larger_the_next_action_is_not_sent_at_all(
+    narrow: Routed,
+) -> None:
+    too_long = FailureClass.CONTEXT_OVERFLOW
+    unserved = Failed(too_long, 400, wire_family=WireFamily.ANTHROPIC)
+    for name in (BIG, SMALL):
+        told = Effect(EffectKind.CORRECT_ESTIMATE, name, "acme")
+        missed = AttemptFailed("acme", too_long, if_unserved=told)
+        narrow.scorer.picks = [name]
+        await ask(narrow, missed, unserved)
+    asked = len(narrow.dispatch.orders)
+    narrow.dispatch.steps = ()
+    narrow.scorer.refusal = RouterError(Reason.NO_ELIGIBLE_PROVIDER, "nothing may serve")
+    status, _, _ = await narrow.ask(_turns(1))
+    assert status == 413
+    assert len(narrow.dispatch.orders) == asked

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.codec.records import eligibility_record
+from gateway.codec.requests import dispatch_request
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import freeze
 from gateway.ground import Ground
@@ -25,6 +27,7 @@ from gateway.model.decision import Candidate, Decision, Score
 from gateway.removals import permits
 from gateway.rescues import RescueRules, off_vendor, with_rescues
 from gateway.sessions.model import Choice, Session, Strike, Strikes
+from gateway.settings import RoutingSettings
 from services.domain.catalog import build_catalog
 from services.domain.vocab import CredentialKind, WireFamily
 from tests.fakes.deciding import binding_of
@@ -210,3 +213,16 @@ def test_rescues_can_be_switched_off() -> None:
     off = RescueRules(is_sibling_on=False, is_cyber_on=False)
     causes = {row.cause for row in decided("gpt", *POOL, named="gpt", rules=off).plan.rescues}
     assert causes == {WIDER}
+
+
+@pytest.mark.spec("DSP-251", "DSP-252")
+@pytest.mark.parametrize("is_on", [True, False])
+def test_what_is_held_against_models_is_a_setting_that_goes_with_the_plan(is_on: bool) -> None:
+    settings = RoutingSettings(transient_failure=is_on, overload_strikes=is_on)
+    plan = decided("oss", *POOL, rules=settings.rescue_rules).plan
+    assert (plan.is_transient_cooling_enabled, plan.is_overload_struck) == (is_on, is_on)
+    body = {"model": "oss", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}
+    message = eligibility_record(record(*PROVIDERS, catalog=CATALOG))
+    order = dispatch_request(action(orjson.dumps(body)), message, plan, None, "v")
+    flags = order.plan.flags
+    assert (flags.is_transient_cooling_enabled, flags.is_overload_struck) == (is_on, is_on)

@@ -4,7 +4,7 @@ import pytest
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec.plans import MAX_RESTORED, plan_of
-from services.dispatch.model.plan import Budget
+from services.dispatch.model.plan import Budget, Conduct
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
@@ -43,3 +43,15 @@ def test_what_cannot_be_read_is_left_out_and_too_many_are_refused() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         plan_of(plan(*[damaged] * (MAX_RESTORED + 1)), Budget())
     assert caught.value.violations[0].field == "plan.restored_states"
+
+
+@pytest.mark.spec("DSP-251", "DSP-252")
+def test_what_is_held_against_models_comes_with_the_plan() -> None:
+    message = plan()
+    assert plan_of(message, Budget()).conduct == Conduct()
+    message.flags.is_throttle_wait_enabled = True
+    message.flags.is_transient_cooling_enabled = True
+    message.flags.is_overload_struck = True
+    assert plan_of(message, Budget()).conduct == Conduct(
+        is_throttle_cooling=True, is_transient_cooling=True, is_overload_struck=True
+    )

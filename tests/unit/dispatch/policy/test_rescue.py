@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.dispatch.model.enums import RESCUES, AttemptCause, EffectKind
-from services.dispatch.model.plan import BindingRef, PlannedBinding, Rescue, RescueFlags
+from services.dispatch.model.plan import BindingRef, Conduct, PlannedBinding, Rescue, RescueFlags
 from services.dispatch.policy import effects
 from services.dispatch.policy.rescue import Cause, next_rescue
 from services.domain.vocab import CredentialKind, FailureClass
@@ -112,7 +112,8 @@ def test_a_refusal_that_is_not_about_the_plan_opens_no_paid_key() -> None:
 def test_only_conduct_is_held_against_a_model(
     failure_class: FailureClass, is_cooling: bool
 ) -> None:
-    kind = effects.if_rescued(failure_class, is_throttle_cooling=is_cooling)
+    conduct = Conduct(is_throttle_cooling=is_cooling)
+    kind = effects.if_rescued(failure_class, None, conduct)
     is_innocent = failure_class in (
         FailureClass.OVERLOADED,
         FailureClass.MODEL_NOT_FOUND,
@@ -138,8 +139,38 @@ def test_an_overload_is_counted_unless_a_baseline_follows() -> None:
 
 @given(classes)
 def test_an_answer_clears_and_a_break_does_not(failure_class: FailureClass) -> None:
-    assert effects.if_answered(None, is_throttle_cooling=True) is EffectKind.CLEAR_COUNTS
-    broken = effects.if_answered(failure_class, is_throttle_cooling=True)
+    conduct = Conduct(is_throttle_cooling=True)
+    assert effects.if_answered(None, None, conduct) is EffectKind.CLEAR_COUNTS
+    broken = effects.if_answered(failure_class, None, conduct)
     assert broken is not EffectKind.CLEAR_COUNTS
     if failure_class is FailureClass.OVERLOADED:
         assert broken is None
+
+
+@pytest.mark.spec("DSP-251")
+@pytest.mark.parametrize("status", [500, 502, 503, 504, None])
+@pytest.mark.parametrize("is_cooling", [True, False])
+def test_gateway_faults_cool_a_model_only_where_that_is_wanted(
+    status: int | None, is_cooling: bool
+) -> None:
+    conduct = Conduct(is_transient_cooling=is_cooling)
+    cools = is_cooling and status in (502, 503, 504)
+    expected = EffectKind.COOLDOWN if cools else EffectKind.DEMOTE
+    failure_class = FailureClass.UPSTREAM_STATUS
+    assert effects.if_rescued(failure_class, status, conduct) is expected
+    assert effects.if_answered(failure_class, status, conduct) is expected
+
+
+@pytest.mark.spec("DSP-252")
+def test_an_overload_is_a_strike_only_where_that_is_wanted() -> None:
+    overloaded = FailureClass.OVERLOADED
+    assert effects.if_rescued(overloaded, 529, Conduct()) is None
+    struck = Conduct(is_overload_struck=True)
+    assert effects.if_rescued(overloaded, 529, struck) is EffectKind.DEMOTE
+    assert effects.if_unserved(overloaded, None) is EffectKind.COUNT_OVERLOAD
+
+
+def test_a_prompt_that_was_too_long_corrects_the_estimate() -> None:
+    too_long = FailureClass.CONTEXT_OVERFLOW
+    assert effects.if_rescued(too_long, 400, Conduct()) is EffectKind.CORRECT_ESTIMATE
+    assert effects.if_unserved(too_long, None) is EffectKind.CORRECT_ESTIMATE

@@ -52,6 +52,7 @@ class SessionEffectKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_EFFECT_KIND_EVICT_PIN: _ClassVar[SessionEffectKind]
     SESSION_EFFECT_KIND_COUNT_OVERLOAD: _ClassVar[SessionEffectKind]
     SESSION_EFFECT_KIND_CLEAR_COUNTS: _ClassVar[SessionEffectKind]
+    SESSION_EFFECT_KIND_CORRECT_ESTIMATE: _ClassVar[SessionEffectKind]
 
 class StatePlace(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -98,6 +99,7 @@ SESSION_EFFECT_KIND_COUNT_REFUSAL: SessionEffectKind
 SESSION_EFFECT_KIND_EVICT_PIN: SessionEffectKind
 SESSION_EFFECT_KIND_COUNT_OVERLOAD: SessionEffectKind
 SESSION_EFFECT_KIND_CLEAR_COUNTS: SessionEffectKind
+SESSION_EFFECT_KIND_CORRECT_ESTIMATE: SessionEffectKind
 STATE_PLACE_UNSPECIFIED: StatePlace
 STATE_PLACE_CALL: StatePlace
 STATE_PLACE_BEFORE_CALL: StatePlace
@@ -287,7 +289,7 @@ class AttemptBudget(_message.Message):
     def __init__(self, max_attempt_count: _Optional[int] = ..., same_binding_retry_count: _Optional[int] = ..., same_binding_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., pre_commit_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_throttle_wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_rescue_count: _Optional[int] = ...) -> None: ...
 
 class PlanFlags(_message.Message):
-    __slots__ = ("is_user_forced", "is_hard_pinned", "is_authoritative_policy", "is_subscription_only", "is_shadow", "is_gateway_exclusive", "is_model_switched", "is_throttle_wait_enabled", "is_cyber_refusal_retry_enabled", "is_responses_preferred", "is_stream_usage_wanted", "is_subscription_passthrough")
+    __slots__ = ("is_user_forced", "is_hard_pinned", "is_authoritative_policy", "is_subscription_only", "is_shadow", "is_gateway_exclusive", "is_model_switched", "is_throttle_wait_enabled", "is_cyber_refusal_retry_enabled", "is_responses_preferred", "is_stream_usage_wanted", "is_subscription_passthrough", "is_transient_cooling_enabled", "is_overload_struck")
     IS_USER_FORCED_FIELD_NUMBER: _ClassVar[int]
     IS_HARD_PINNED_FIELD_NUMBER: _ClassVar[int]
     IS_AUTHORITATIVE_POLICY_FIELD_NUMBER: _ClassVar[int]
@@ -300,6 +302,8 @@ class PlanFlags(_message.Message):
     IS_RESPONSES_PREFERRED_FIELD_NUMBER: _ClassVar[int]
     IS_STREAM_USAGE_WANTED_FIELD_NUMBER: _ClassVar[int]
     IS_SUBSCRIPTION_PASSTHROUGH_FIELD_NUMBER: _ClassVar[int]
+    IS_TRANSIENT_COOLING_ENABLED_FIELD_NUMBER: _ClassVar[int]
+    IS_OVERLOAD_STRUCK_FIELD_NUMBER: _ClassVar[int]
     is_user_forced: bool
     is_hard_pinned: bool
     is_authoritative_policy: bool
@@ -312,7 +316,9 @@ class PlanFlags(_message.Message):
     is_responses_preferred: bool
     is_stream_usage_wanted: bool
     is_subscription_passthrough: bool
-    def __init__(self, is_user_forced: _Optional[bool] = ..., is_hard_pinned: _Optional[bool] = ..., is_authoritative_policy: _Optional[bool] = ..., is_subscription_only: _Optional[bool] = ..., is_shadow: _Optional[bool] = ..., is_gateway_exclusive: _Optional[bool] = ..., is_model_switched: _Optional[bool] = ..., is_throttle_wait_enabled: _Optional[bool] = ..., is_cyber_refusal_retry_enabled: _Optional[bool] = ..., is_responses_preferred: _Optional[bool] = ..., is_stream_usage_wanted: _Optional[bool] = ..., is_subscription_passthrough: _Optional[bool] = ...) -> None: ...
+    is_transient_cooling_enabled: bool
+    is_overload_struck: bool
+    def __init__(self, is_user_forced: _Optional[bool] = ..., is_hard_pinned: _Optional[bool] = ..., is_authoritative_policy: _Optional[bool] = ..., is_subscription_only: _Optional[bool] = ..., is_shadow: _Optional[bool] = ..., is_gateway_exclusive: _Optional[bool] = ..., is_model_switched: _Optional[bool] = ..., is_throttle_wait_enabled: _Optional[bool] = ..., is_cyber_refusal_retry_enabled: _Optional[bool] = ..., is_responses_preferred: _Optional[bool] = ..., is_stream_usage_wanted: _Optional[bool] = ..., is_subscription_passthrough: _Optional[bool] = ..., is_transient_cooling_enabled: _Optional[bool] = ..., is_overload_struck: _Optional[bool] = ...) -> None: ...
 
 class ForwardedIdentity(_message.Message):
     __slots__ = ("email", "account_id")

@@ -1,11 +1,14 @@
 import datetime
 
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from pointsman.common.v1 import action_pb2 as _action_pb2
 from pointsman.common.v1 import attempt_pb2 as _attempt_pb2
 from pointsman.common.v1 import binding_pb2 as _binding_pb2
 from pointsman.common.v1 import eligibility_pb2 as _eligibility_pb2
+from pointsman.common.v1 import grant_pb2 as _grant_pb2
 from pointsman.common.v1 import header_pb2 as _header_pb2
+from pointsman.dispatch.v1 import dispatch_pb2 as _dispatch_pb2
 from pointsman.planner.v1 import planner_pb2 as _planner_pb2
 from pointsman.scorer.v1 import scorer_pb2 as _scorer_pb2
 from google.protobuf.internal import containers as _containers
@@ -103,16 +106,18 @@ class WatchDecisionsRequest(_message.Message):
     def __init__(self, session_key: _Optional[bytes] = ..., action_id: _Optional[str] = ..., wants_attempts: _Optional[bool] = ..., wants_explanation: _Optional[bool] = ..., installation_id: _Optional[str] = ...) -> None: ...
 
 class WatchDecisionsResponse(_message.Message):
-    __slots__ = ("decided", "attempted", "completed", "missed_event_count")
+    __slots__ = ("decided", "attempted", "completed", "began", "missed_event_count")
     DECIDED_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTED_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_FIELD_NUMBER: _ClassVar[int]
     MISSED_EVENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     decided: RouteDecision
     attempted: AttemptNotice
     completed: ActionResult
+    began: AttemptBegin
     missed_event_count: int
-    def __init__(self, decided: _Optional[_Union[RouteDecision, _Mapping]] = ..., attempted: _Optional[_Union[AttemptNotice, _Mapping]] = ..., completed: _Optional[_Union[ActionResult, _Mapping]] = ..., missed_event_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, decided: _Optional[_Union[RouteDecision, _Mapping]] = ..., attempted: _Optional[_Union[AttemptNotice, _Mapping]] = ..., completed: _Optional[_Union[ActionResult, _Mapping]] = ..., began: _Optional[_Union[AttemptBegin, _Mapping]] = ..., missed_event_count: _Optional[int] = ...) -> None: ...
 
 class RouteDecision(_message.Message):
     __slots__ = ("action_id", "decide_time", "turn_type", "requested_model", "binding", "plan", "rescue_model_ids", "reason", "path", "strategy", "score", "plan_action", "pin", "eligibility", "expected_cost_micro_usd", "requested_cost_micro_usd", "shadow", "versions", "verdict", "installation_id", "credential")
@@ -224,15 +229,43 @@ class ModelBinding(_message.Message):
     availability: _eligibility_pb2.ProviderAvailability
     def __init__(self, binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., price: _Optional[_Union[_binding_pb2.Price, _Mapping]] = ..., fast_price: _Optional[_Union[_binding_pb2.Price, _Mapping]] = ..., context_window_token_count: _Optional[int] = ..., availability: _Optional[_Union[_eligibility_pb2.ProviderAvailability, str]] = ...) -> None: ...
 
+class AttemptBegin(_message.Message):
+    __slots__ = ("action_id", "attempt_number", "binding", "cause", "credential", "wait", "installation_id")
+    ACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    BINDING_FIELD_NUMBER: _ClassVar[int]
+    CAUSE_FIELD_NUMBER: _ClassVar[int]
+    CREDENTIAL_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
+    INSTALLATION_ID_FIELD_NUMBER: _ClassVar[int]
+    action_id: str
+    attempt_number: int
+    binding: _binding_pb2.BindingRef
+    cause: _attempt_pb2.AttemptCause
+    credential: _grant_pb2.CredentialAttribution
+    wait: _duration_pb2.Duration
+    installation_id: str
+    def __init__(self, action_id: _Optional[str] = ..., attempt_number: _Optional[int] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., cause: _Optional[_Union[_attempt_pb2.AttemptCause, str]] = ..., credential: _Optional[_Union[_grant_pb2.CredentialAttribution, _Mapping]] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., installation_id: _Optional[str] = ...) -> None: ...
+
 class AttemptNotice(_message.Message):
-    __slots__ = ("action_id", "attempt", "installation_id")
+    __slots__ = ("action_id", "attempt", "installation_id", "next_step", "wait", "retry_delay", "vendor_type", "dropped_feature")
     ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     INSTALLATION_ID_FIELD_NUMBER: _ClassVar[int]
+    NEXT_STEP_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
+    RETRY_DELAY_FIELD_NUMBER: _ClassVar[int]
+    VENDOR_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_FEATURE_FIELD_NUMBER: _ClassVar[int]
     action_id: str
     attempt: _attempt_pb2.AttemptRecord
     installation_id: str
-    def __init__(self, action_id: _Optional[str] = ..., attempt: _Optional[_Union[_attempt_pb2.AttemptRecord, _Mapping]] = ..., installation_id: _Optional[str] = ...) -> None: ...
+    next_step: _dispatch_pb2.WalkStep
+    wait: _duration_pb2.Duration
+    retry_delay: _duration_pb2.Duration
+    vendor_type: str
+    dropped_feature: str
+    def __init__(self, action_id: _Optional[str] = ..., attempt: _Optional[_Union[_attempt_pb2.AttemptRecord, _Mapping]] = ..., installation_id: _Optional[str] = ..., next_step: _Optional[_Union[_dispatch_pb2.WalkStep, str]] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., vendor_type: _Optional[str] = ..., dropped_feature: _Optional[str] = ...) -> None: ...
 
 class ActionResult(_message.Message):
     __slots__ = ("action_id", "served", "http_status", "attempt", "charged_micro_usd", "saved_micro_usd", "is_cache_hit", "attempt_count", "installation_id", "failure_class")
