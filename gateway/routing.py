@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding import hard_pins, pinned
+from gateway.deciding.compacting import compaction_model
 from gateway.deciding.escalating import ESCALATION_REASON, escalation_of
 from gateway.deciding.forcing import outside
 from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
@@ -149,16 +150,14 @@ class Routing:
         return self._hard(case, binding)
 
     async def _of_session(self, case: _Case) -> Decision:
-        """Return what served the session last, for an action about its whole history."""
+        """Return the session's family, for an action about its whole history."""
         if self._rules.hard_pin is not None:
             return await self._hard_pinned(case)
         pin = pinned.usable_pin(case.session, case.moment)
-        last = pin.model_id if pin is not None else case.session.last_served_model
-        asked = self._catalog.resolve(case.ground.action.features.requested_model)
-        for name in (last, asked.id if asked is not None else ""):
-            if case.moment.may_serve(name):
-                provider = pin.provider if pin is not None and pin.model_id == name else ""
-                return self._hard(case, binding_at(self._catalog.models[name], provider))
+        model = compaction_model(case.ground.action, case.session, pin, case.moment)
+        if model is not None:
+            provider = pin.provider if pin is not None and pin.model_id == model.id else ""
+            return self._hard(case, binding_at(model, provider))
         return await self._scored(case, None)
 
     def _hard(self, case: _Case, binding: BindingRef) -> Decision:
