@@ -11,10 +11,10 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
-from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from services.runtime.log import get_logger
+from services.runtime.valkey import connect
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from services.credentials.model import Slot
 
 CALL_TIMEOUT_S = 0.15
-MAX_CONNECTIONS = 8
 PAUSE_S = 1.0
 """How long it is left alone after a failure."""
 SPACE = "pointsman:credentials:"
@@ -69,16 +68,7 @@ class ValkeyShared:
 
     def __init__(self, url: str, call_timeout_s: float = CALL_TIMEOUT_S) -> None:
         self._call_timeout_s = call_timeout_s
-        # Calls queue for few connections: many at once would take longer to open than to use.
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=MAX_CONNECTIONS,
-            timeout=call_timeout_s,
-            socket_timeout=None,
-            socket_connect_timeout=call_timeout_s,
-            decode_responses=True,
-        )
-        self._client = Redis.from_pool(pool)
+        self._client = connect(url, call_timeout_s)
         self._take = self._client.register_script(_TAKE)
         self._renew = self._client.register_script(_RENEW)
         self._free = self._client.register_script(_FREE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
@@ -12,7 +11,7 @@ from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.build.declaring import declared_pool
-from services.credentials.model import CredentialSpec, Origin, OveragePolicy, Secrets, Strategy
+from services.credentials.model import Strategy
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
 from services.credentials.policy.trial import Trials
@@ -22,9 +21,10 @@ from services.runtime import database
 from services.runtime.config import SettingError
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
+from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     import grpc
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
     from services.runtime.clock import Clock
-    from services.runtime.providers import Provider
-    from services.runtime.settings import CommonSettings, CredentialSettings
+    from services.runtime.settings import CommonSettings
 
 __all__ = ["SECRET_METHODS", "build", "declared_pool", "make_service"]
 
@@ -140,13 +139,9 @@ def _family_of(catalog: Catalog) -> Callable[[str], str]:
 
 
 def _shared(common: CommonSettings) -> Shared:
-    url = common.shared.valkey_url.get_secret_value()
+    url = shared_url(common, "credentials")
     if not url:
         return Alone()
-    if importlib.util.find_spec("redis") is None:
-        raise SettingError(
-            "shared.valkey_url", "needs the package redis: install pointsman[credentials]"
-        )
     from services.credentials.adapters.valkey import ValkeyShared  # one process needs no client
 
     return ValkeyShared(url)

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -288,7 +288,7 @@ async def test_replicas_that_hammer_one_credential_converge(
     expected: dict[str, str] = {}
     for _ in range(25):
         clock.advance(1)
-        calls = []
+        calls: list[tuple[str, Awaitable[object]]] = []
         for one in three:
             window = chance.choice(["5h", "7d", "7d_oi"])
             status = chance.choice(["allowed", "allowed_warning"])

@@ -46,7 +46,7 @@ async def pool(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Pool]:
         while opened:
             await opened.pop().__aexit__(None, None, None)  # type: ignore[attr-defined]  # a context
         url = f"sqlite:///{tmp_path}/credentials.db"
-        context = running(replica(url, accounts, clock, **options))
+        context = running(replica(url, accounts, clock, "", **options))
         (one,) = await context.__aenter__()
         opened.append(context)
         return one

@@ -43,6 +43,9 @@ class Status(enum.StrEnum):
     REJECTED = "rejected"
 
 
+_STATUSES = {status.value: status for status in Status}
+
+
 @dataclass(frozen=True, slots=True)
 class WindowSignal:
     """What one response said about one window; None: nothing."""
@@ -122,11 +125,10 @@ class Fields:
         if name in self._disagreeing:
             self.doubts.append(Doubt("disagreeing_status", name))
             return None
-        try:
-            return Status(text.casefold())
-        except ValueError:
+        status = _STATUSES.get(text.casefold())
+        if status is None:
             self.doubts.append(Doubt("unknown_status", name, shown(text)))
-            return None
+        return status
 
 
 def shown(text: str) -> str:

@@ -1,4 +1,7 @@
-"""Times as upstreams write them: instants, spans, and midnight where a vendor counts its days."""
+"""Times as upstreams write them: instants, spans, and midnight where a vendor counts its days.
+
+Instants are remembered: an account says the same reset with every answer.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import datetime as dt
 import math
 import re
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 MAX_CHARACTERS = 40
 """Longer texts are no times."""
@@ -28,6 +32,7 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
+@lru_cache(maxsize=4_096)
 def instant(text: str) -> float | None:
     """Return seconds since 1970: of epoch seconds or milliseconds, RFC 3339 or an HTTP date.
 
@@ -46,6 +51,7 @@ def instant(text: str) -> float | None:
     return value if value is not None and value > 0 else None
 
 
+@lru_cache(maxsize=4_096)
 def http_date(text: str) -> float | None:
     """Return seconds since 1970 of an HTTP date; None: it is none."""
     try:

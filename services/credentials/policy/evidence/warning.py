@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
@@ -171,5 +172,6 @@ def _is_same(one: float | None, other: float | None, tolerance_s: float) -> bool
     return abs(one - other) <= tolerance_s
 
 
+@cache
 def _key(window: str, kind: MarkKind = MarkKind.WARNING) -> MarkKey:
     return Mark(kind, 0.0, window=window).key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from services.credentials.model import Credential, Mark, MarkKind, Report, Transition
@@ -18,12 +19,18 @@ DAY = 86_400.0
 
 def claude(name: str = "c1", **spec: object) -> Credential:
     """Return the credential of a Claude account."""
-    return credential(name, kind=CredentialKind.CLAUDE_OAUTH, **spec)
+    return _account(name, CredentialKind.CLAUDE_OAUTH, spec)
 
 
 def codex(**spec: object) -> Credential:
     """Return the credential of a Codex account."""
-    return credential(kind=CredentialKind.CODEX_OAUTH, **spec)
+    return _account("c1", CredentialKind.CODEX_OAUTH, spec)
+
+
+def _account(name: str, kind: CredentialKind, settings: Mapping[str, object]) -> Credential:
+    made = credential(name)
+    spec = replace(made.spec, kind=kind, **settings)  # type: ignore[arg-type]  # tests name any field
+    return replace(made, spec=spec)
 
 
 def unified(
@@ -99,6 +106,10 @@ class Story:
     def warned(self, seconds: float) -> set[str]:
         """Return the windows with an early warning."""
         return set(self.marks(seconds, MarkKind.WARNING))
+
+    def longest(self, seconds: float) -> float:
+        """Return the seconds from now at which the last quota block ends; 0: there is none."""
+        return max((end or 0.0 for end in self.blocks(seconds).values()), default=0.0)
 
     def blocks(self, seconds: float) -> dict[str, float | None]:
         """Return the quota blocks."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.credentials.policy.evidence.headers import Status, codex, unified, wait_until
+from services.domain.vocab import CredentialKind
 from tests.unit.credentials.cases import NOW, credential
 from tests.unit.credentials.policy.evidence.steps import UNIFIED, Story, at, claude
 
@@ -66,10 +69,10 @@ def test_resets_are_read_by_the_clock_that_wrote_them() -> None:
     ],
 )
 def test_headers_count_on_their_own_lane_only(spec: dict[str, object], is_read: bool) -> None:
-    from services.domain.vocab import CredentialKind
-
     kind = CredentialKind(str(spec.get("kind", "api_key")))
-    story = Story(credential(**{**spec, "kind": kind}))
+    made = credential()
+    settings = replace(made.spec, **{**spec, "kind": kind})  # type: ignore[arg-type]  # a table's column
+    story = Story(replace(made, spec=settings))
     story.hear(0, (WARNING, ("x-codex-primary-used-percent", "99")))
     assert story.warned(0) == ({"7d_oi"} if is_read else set())
 
