@@ -20,8 +20,10 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.runtime.host import Bundle
 from services.runtime.providers import BASE_URLS, providers_of
+from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
+    from services.dispatch.adapters.memos import ValkeyMemos
     from services.dispatch.settings import DispatchSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
@@ -59,6 +61,9 @@ def build(
     endpoints = {
         provider.name: _endpoint(provider, settings) for provider in providers_of(common).values()
     }
+    shared_at = shared_url(common, "dispatch")
+    sharing = _sharing(shared_at) if shared_at else None
+    memos = Memos(clock, sharing)
     channel = channel_to("credentials")
     reports = ReportQueue(channel)
     upstream = HttpUpstream(settings.tenant_networks)
@@ -70,7 +75,7 @@ def build(
         clock=clock,
         codec_of=codec_for,
         limits=settings.limits(),
-        memos=Memos(clock),
+        memos=memos,
         circuits=Circuits(clock),
         rules=settings.rules(),
         is_responses_broad=settings.openai_responses_broad,
@@ -81,8 +86,12 @@ def build(
     async def start() -> None:
         await asyncio.to_thread(upstream.prepare)
         reports.start()
+        if sharing is not None:
+            sharing.start(memos.hear)
 
     async def aclose() -> None:
+        if sharing is not None:
+            await sharing.aclose()
         await upstream.aclose()
         await reports.aclose()
 
@@ -99,6 +108,12 @@ def build(
         max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
         info=lambda: {"catalog_version": catalog.version},
     )
+
+
+def _sharing(url: str) -> ValkeyMemos:
+    from services.dispatch.adapters.memos import ValkeyMemos  # one process needs no client
+
+    return ValkeyMemos(url)
 
 
 def _endpoint(provider: Provider, settings: DispatchSettings) -> Endpoint:

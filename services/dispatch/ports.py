@@ -85,6 +85,25 @@ class Upstream(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """A feature that was given up at a place: an endpoint, or a model there."""
+
+    place: str
+    """A digest."""
+    feature: str
+    left_s: float
+    """How long it holds from now on."""
+
+
+class SharedMemos(Protocol):
+    """Tells other replicas what was learned; all of it may be lost."""
+
+    def learned(self, memo: Memo) -> None:
+        """Tell the others; never waits."""
+        ...
+
+
 class Credentials(Protocol):
     """Gives key material and hears what came of its use."""
 
