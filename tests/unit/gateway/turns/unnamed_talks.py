@@ -1,0 +1,88 @@
+"""Conversations of clients that name no session, in the shape that they send them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from services.domain.vocab import TurnType, WireFamily
+from tests.unit.gateway.turns.bodies import CHAT_TOOL
+from tests.unit.gateway.turns.talks import Json, Sent, Talk
+
+
+def gemini_cli(place: str, opening: str = "fix the parser") -> Talk:
+    """Return a talk of Gemini CLI 0.61.0, which names no session; ``place`` is where it works."""
+    headers = {"user-agent": "GeminiCLI-tui/0.61.0/gemini-3.1-pro-preview (linux; x64; terminal)"}
+
+    def request(
+        turn_type: TurnType, contents: Sequence[Json], *, is_main: bool = True, **members: object
+    ) -> Sent:
+        body = {"contents": contents, **members}
+        return Sent(turn_type, WireFamily.GEMINI, orjson.dumps(body), headers, is_main)
+
+    context = {"text": f"<session_context>\nfolder {place}\n</session_context>"}
+    first: list[Json] = [
+        {"role": "user", "parts": [context]},
+        {"role": "user", "parts": [{"text": opening}]},
+    ]
+    call = {"functionCall": {"name": "read", "args": {}}}
+    result = {"functionResponse": {"name": "read", "response": {"output": "ok"}}}
+    loop = [*first, {"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+    done = {"role": "model", "parts": [{"text": "done"}]}
+    schema = {
+        "type": "object",
+        "properties": {
+            "complexity_reasoning": {"type": "string"},
+            "complexity_score": {"type": "integer"},
+        },
+    }
+    asked = {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    tools = {"tools": [{"functionDeclarations": [{"name": "read"}]}]}
+    return Talk(
+        "gemini-cli",
+        (
+            request(TurnType.CLASSIFIER, first, is_main=False, generationConfig=asked),
+            request(TurnType.MAIN_LOOP, first, **tools),
+            request(TurnType.TOOL_RESULT, loop, **tools),
+            request(
+                TurnType.MAIN_LOOP,
+                [*loop, done, {"role": "user", "parts": [{"text": "and test it"}]}],
+                **tools,
+            ),
+        ),
+        is_session_named=False,
+    )
+
+
+def sdk_chat(place: str, opening: str = "fix the parser") -> Talk:
+    """Return a talk of an SDK that names no session; ``place`` opens its first message."""
+    headers = {"user-agent": "OpenAI/Python 2.14.0"}
+    first = {"role": "user", "content": f"{place}: {opening}"}
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    loop = [
+        first,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+    ]
+
+    def request(turn_type: TurnType, messages: Sequence[Json]) -> Sent:
+        body = {"model": "m", "messages": messages, "tools": [CHAT_TOOL]}
+        return Sent(turn_type, WireFamily.OPENAI_CHAT, orjson.dumps(body), headers)
+
+    return Talk(
+        "",
+        (
+            request(TurnType.MAIN_LOOP, [first]),
+            request(TurnType.TOOL_RESULT, loop),
+            request(
+                TurnType.MAIN_LOOP,
+                [
+                    *loop,
+                    {"role": "assistant", "content": "done"},
+                    {"role": "user", "content": "go"},
+                ],
+            ),
+        ),
+        is_session_named=False,
+    )
