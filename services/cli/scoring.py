@@ -22,6 +22,9 @@ Anchors = Annotated[list[str] | None, typer.Option(help="MODEL=SKILL, twice, the
 Against = Annotated[
     Path | None, typer.Option(help="Earlier bundle's folder, to be set against on held-out rows.")
 ]
+Encoder = Annotated[
+    Path | None, typer.Option(help="Sentence encoder, ONNX, to embed with instead of tables.")
+]
 Internal = Annotated[bool, typer.Option("--internal", help="Accept tables without a licence.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -52,6 +55,7 @@ def train(
     notice: Annotated[Path | None, typer.Option(help="Notices to enclose.")] = None,
     remark: Annotated[str, typer.Option(help="Sentence for the card.")] = "",
     against: Against = None,
+    encoder: Encoder = None,
     seed: int = 0,
     *,
     internal: Internal = False,
@@ -71,6 +75,7 @@ def train(
         seed=seed,
         is_internal=internal,
         against=against,
+        encoder=encoder,
     )
     print(work.train(recipe, out, _progress("texts")))
 
@@ -82,6 +87,7 @@ def evaluate(
     held_out: HeldOut = None,
     anchor: Anchors = None,
     against: Against = None,
+    encoder: Encoder = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report, figures and plots.")] = None,
     seed: int = 0,
     *,
@@ -99,6 +105,7 @@ def evaluate(
         seed=seed,
         is_internal=internal,
         against=against,
+        encoder=encoder,
     )
     account = work.evaluate(recipe, _progress("texts"))
     if out is not None:
@@ -117,13 +124,14 @@ def inspect(
         Path | None, typer.Argument(help="Folder of bundles; none: what ships with the product.")
     ] = None,
     version: Annotated[str, typer.Option(help="Empty: the latest.")] = "",
+    encoder: Encoder = None,
     *,
     json: AsJson = False,
 ) -> None:
     """Load a bundle as serving does, and print what it is and what a decision costs."""
     from services.cli.train_scorer import work
 
-    output.facts(work.inspect(folder, version), as_json=json)
+    output.facts(work.inspect(folder, version, encoder), as_json=json)
 
 
 def _progress(what: str) -> Callable[[int, int], None]:

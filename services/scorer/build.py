@@ -17,6 +17,7 @@ from services.scorer.model.fault import BundleError
 from services.scorer.policy.decide import desk_of
 from services.scorer.policy.deployed import deploy
 from services.scorer.server.engine import Engine
+from services.scorer.server.pool import EmbeddingPool
 from services.scorer.server.servicer import ScorerServicer
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ def build(
         rpc.add_ScorerServiceServicer_to_server(servicer, server)
 
     async def start() -> None:
-        slot.engine = await asyncio.to_thread(open_engine, settings, catalog)
+        slot.engine = await asyncio.to_thread(open_engine, settings, catalog, clock)
 
     async def aclose() -> None:
+        if slot.engine is not None:
+            slot.engine.close()
         slot.engine = None
 
     callers = CALLERS.union(settings.callers)
@@ -76,7 +79,7 @@ def build(
     )
 
 
-def open_engine(settings: ScorerSettings, catalog: Catalog) -> Engine:
+def open_engine(settings: ScorerSettings, catalog: Catalog, clock: Clock) -> Engine:
     """Return the engine of the artifact that the settings name, warmed up.
 
     Raises:
@@ -84,7 +87,8 @@ def open_engine(settings: ScorerSettings, catalog: Catalog) -> Engine:
     """
     folder = Path(settings.artifacts).expanduser() if settings.artifacts else shipped()
     try:
-        loaded = load(folder, settings.artifact_version)
+        encoder = Path(settings.encoder).expanduser() if settings.encoder else None
+        loaded = load(folder, settings.artifact_version, encoder)
     except BundleError as error:
         raise StartError(f"services.scorer.artifacts: {error}") from None
     artifact, deployment = loaded.artifact, deploy(catalog, loaded.artifact)
@@ -106,7 +110,11 @@ def open_engine(settings: ScorerSettings, catalog: Catalog) -> Engine:
     if deployment.unknown_lenders:
         _log.warning("scored_as_unknown", models=list(deployment.unknown_lenders))
     desk = desk_of(artifact, deployment, settings.risk_price_usd)
-    return Engine(desk, loaded.embedder, settings.embedding_cache_entries)
+    pool = None
+    if loaded.embedder.is_slow:
+        limit_s = settings.embed_timeout_ms / 1_000
+        pool = EmbeddingPool(loaded.embedder, settings.embed_workers, limit_s, clock)
+    return Engine(desk, loaded.embedder, settings.embedding_cache_entries, pool)
 
 
 def shipped() -> Path:

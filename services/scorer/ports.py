@@ -15,6 +15,20 @@ class Embedder(Protocol):
         """Length of its joint vectors."""
         ...
 
+    @property
+    def vocabulary(self) -> int:
+        """Number of word pieces that its piece ids count."""
+        ...
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a text takes more than a millisecond or two, so that threads must carry it."""
+        ...
+
     def embed(self, text: str) -> TextVector:
-        """Return the vector of ``text``; an empty text has one too. Costs about a millisecond."""
+        """Return the vector of ``text``; an empty text has one too.
+
+        Raises:
+            EmbedderError: it failed; only slow ones can.
+        """
         ...

@@ -20,6 +20,12 @@ class ScorerSettings(ServiceSettings):
     """Bundle to serve. Empty: the one that the folder's file `latest` names."""
     risk_price_usd: Money = 0.10
     """What one answer that is not good enough costs; the gateway tells the planner."""
+    encoder: str = ""
+    """ONNX file of the sentence encoder that an artifact was trained with. Empty: none is."""
+    embed_timeout_ms: int = Field(default=1_500, gt=0)
+    """Longest that a text may take a sentence encoder before the answer is UNAVAILABLE."""
+    embed_workers: int = Field(default=1, gt=0)
+    """Threads that run a sentence encoder."""
     embedding_cache_entries: int = Field(default=4_096, ge=0)
     """Most texts whose vectors are kept, by digest. 0: none."""
     callers: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ class Account:
 
 def card(account: Account) -> str:
     """Return the model card."""
-    return "\n".join([*_opening(account), *_limits(), *_sources(account), *report(account)]) + "\n"
+    return "\n".join([*_opening(account), *limits(), *sources(account), *report(account)]) + "\n"
 
 
 def report(account: Account) -> Iterator[str]:
@@ -68,7 +68,8 @@ def _opening(account: Account) -> Iterator[str]:
         yield ""
 
 
-def _limits() -> Iterator[str]:
+def limits() -> Iterator[str]:
+    """Yield the lines that say what the figures do not show."""
     yield "## What it knows, and what not"
     yield ""
     yield "- It knows the outcomes of the models and prompts of its tables. A catalog model that"
@@ -83,7 +84,8 @@ def _limits() -> Iterator[str]:
     yield ""
 
 
-def _sources(account: Account) -> Iterator[str]:
+def sources(account: Account) -> Iterator[str]:
+    """Yield the lines about the tables, what they were for and under which licence."""
     yield "## Sources"
     yield ""
     yield "| Table | Licence | Rows | Dropped as contaminated | Use | SHA-256 |"

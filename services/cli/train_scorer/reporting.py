@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from services.cli.train_scorer.card import Account, report
+from services.cli.train_scorer.card import Account, limits, report, sources
 from services.cli.train_scorer.goals import goals_of
 from services.cli.train_scorer.judging import PairFigures
 from services.cli.train_scorer.plots import Line, Plot, svg
@@ -36,7 +36,8 @@ def figures(account: Account) -> dict[str, object]:
 def report_files(account: Account) -> Mapping[str, bytes]:
     """Return the files of a report by name; equal figures give equal bytes."""
     plots = {f"{_slug(row.table)}.svg": row for row in (*account.pairs, *account.across)}
-    lines = ["# Held-out figures", "", *report(account), "", *_shown(plots)]
+    told = (*limits(), *sources(account), *report(account))
+    lines = ["# Held-out figures of a scoring artifact", "", *told, "", *_shown(plots)]
     return {
         REPORT: ("\n".join(lines) + "\n").encode(),
         FIGURES: json_bytes(figures(account)),

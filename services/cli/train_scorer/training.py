@@ -61,6 +61,8 @@ class Recipe:
     is_internal: bool = False
     against: Path | None = None
     """Folder of an earlier bundle that the recipe is set against on held-out tables."""
+    encoder: Path | None = None
+    """Sentence encoder to embed with; None: the tables of the embedder's folder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +114,7 @@ def read_material(recipe: Recipe, progress: Callable[[int, int], None]) -> Mater
         if not table.licence and not recipe.is_internal:
             fix = "state it in a `Licence:` line of the README beside it, or train --internal"
             raise TableError(f"{table.name}: has no licence; {fix}")
-    embedder = read_embedder(recipe.embedder, MAX_BYTES)
+    embedder = read_embedder(recipe.embedder, MAX_BYTES, recipe.encoder)
     corpus = gather((*learnt, *held_out), embedder.embedder, progress)
     material = Material(learnt, held_out, corpus, embedder)
     _refuse_too_little(material, recipe)

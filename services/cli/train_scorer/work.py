@@ -30,6 +30,7 @@ __all__ = ["distil", "evaluate", "figures", "inspect", "recipe", "report", "trai
 
 Progress = Callable[[int, int], None]
 _TIMED = 2_000
+_TIMED_SLOW = 50
 _ANCHORS = 2
 
 
@@ -88,6 +89,7 @@ def recipe(
     seed: int = 0,
     is_internal: bool = False,
     against: Path | None = None,
+    encoder: Path | None = None,
 ) -> Recipe:
     """Return the recipe that a command line describes.
 
@@ -109,6 +111,7 @@ def recipe(
         seed=seed,
         is_internal=is_internal,
         against=against,
+        encoder=encoder,
     )
 
 
@@ -145,7 +148,7 @@ def write(account: Account, folder: Path) -> None:
         write_report(account, folder)
 
 
-def inspect(folder: Path | None, version: str) -> dict[str, object]:
+def inspect(folder: Path | None, version: str, encoder: Path | None = None) -> dict[str, object]:
     """Return what a bundle is and what a prediction with it costs.
 
     Raises:
@@ -153,7 +156,7 @@ def inspect(folder: Path | None, version: str) -> dict[str, object]:
     """
     began = time.perf_counter()
     with one_line():
-        loaded = load(shipped() if folder is None else folder, version)
+        loaded = load(shipped() if folder is None else folder, version, encoder)
     artifact, load_s = loaded.artifact, time.perf_counter() - began
     facts: dict[str, object] = {
         "version": artifact.version,
@@ -167,7 +170,7 @@ def inspect(folder: Path | None, version: str) -> dict[str, object]:
     }
     for size in (256, 1_024):
         taken_ms = []
-        for turn in range(_TIMED):
+        for turn in range(_TIMED_SLOW if loaded.embedder.is_slow else _TIMED):
             text = _sample(size, turn)
             began = time.perf_counter()
             predict(artifact, loaded.embedder.embed(text))

@@ -12,13 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from services.cli.train_scorer.fitting import Heads
+from services.scorer.adapters import minilm
 from services.scorer.adapters.bundle import loading
 from services.scorer.adapters.bundle.members import FORMAT, LATEST, MANIFEST, MAX_MEMBER_BYTES
 from services.scorer.adapters.bundle.metadata import METADATA
 from services.scorer.adapters.bundle.quality import AXES, MEANS, REGISTRY
 from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
 from services.scorer.model.artifact import Curve, EmbedderRecipe, Floats
-from services.scorer.policy.embedding import StaticTables
+from services.scorer.policy.embedding import Spread, StaticTables
+from services.scorer.ports import Embedder
 
 PROBE = "Write a function that returns the 10 largest of 1,000 numbers, and say why it is fast."
 DIGITS = 6
@@ -35,7 +37,9 @@ class EmbedderFiles:
     """An embedder as the members of a bundle, and at work."""
 
     members: Mapping[str, bytes]
-    embedder: StaticEmbedder
+    embedder: Embedder
+    encoder_digest: str = ""
+    """SHA-256 of the sentence encoder that it runs; empty: it runs none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,22 +51,32 @@ class Fitted:
     curve: Curve | None
 
 
-def read_embedder(folder: Path, max_bytes: int) -> EmbedderFiles:
+def read_embedder(folder: Path, max_bytes: int, encoder: Path | None = None) -> EmbedderFiles:
     """Return the embedder whose files lie in a folder, such as that of an earlier bundle.
+
+    With ``encoder``, the ONNX file of a sentence encoder, the folder holds its tokenizer and the
+    spread of surface features.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file is not what its name says.
     """
-    members = {name: (folder / name).read_bytes() for name in EMBEDDER_MEMBERS}
-    arrays = {
-        name: np.load(io.BytesIO(members[name]), allow_pickle=False)
-        for name in EMBEDDER_MEMBERS[:3]
-    }
-    surface = arrays[loading.SURFACE]
-    tables = StaticTables(arrays[loading.VECTORS], arrays[loading.SCALES], surface[0], surface[1])
+    names = EMBEDDER_MEMBERS if encoder is None else EMBEDDER_MEMBERS[2:]
+    members = {name: (folder / name).read_bytes() for name in names}
     tokenizer = read_tokenizer(members[loading.TOKENIZER])
+    surface = _array(members[loading.SURFACE])
+    if encoder is not None:
+        session, spread = minilm.open_session(encoder), Spread(surface[0], surface[1])
+        embedder = minilm.MiniLmEmbedder(session, tokenizer, spread, max_bytes)
+        return EmbedderFiles(members, embedder, minilm.digest_of(encoder))
+    vectors, scales = (_array(members[name]) for name in EMBEDDER_MEMBERS[:2])
+    tables = StaticTables(vectors, scales, surface[0], surface[1])
     return EmbedderFiles(members, StaticEmbedder(tokenizer, tables, max_bytes))
+
+
+def _array(content: bytes) -> np.ndarray:
+    read: np.ndarray = np.load(io.BytesIO(content), allow_pickle=False)
+    return read
 
 
 def embedder_members(tokenizer: str, tables: StaticTables) -> dict[str, bytes]:
@@ -82,7 +96,8 @@ def members_of(
     """Return the members of a bundle; ``training`` is added to what its metadata says."""
     heads, models = fitted.heads, fitted.models
     vector = embedder.embedder.embed(PROBE).unit
-    recipe = EmbedderRecipe(NAME, len(vector), max_bytes, PROBE, vector)
+    name = minilm.NAME if embedder.encoder_digest else NAME
+    recipe = EmbedderRecipe(name, len(vector), max_bytes, PROBE, vector)
     linear = np.vstack([heads.linear.weights, heads.linear.offsets]).astype("<f4")
     entries = [{"model": m, "provider": "offline", "bench_column": m} for m in models]
     axes = dict.fromkeys(_AXES)
@@ -95,7 +110,7 @@ def members_of(
         REGISTRY: json_bytes({"deployed_models": entries}),
         MEANS: json_bytes(_cells(heads, models)),
         AXES: json_bytes({"axes": dict.fromkeys(models, axes)}),
-        METADATA: json_bytes(_metadata(fitted, recipe, training)),
+        METADATA: json_bytes(_metadata(fitted, recipe, embedder.encoder_digest, training)),
     }
 
 
@@ -147,7 +162,7 @@ def _cells(heads: Heads, models: tuple[str, ...]) -> dict[str, object]:
 
 
 def _metadata(
-    fitted: Fitted, recipe: EmbedderRecipe, training: Mapping[str, object]
+    fitted: Fitted, recipe: EmbedderRecipe, encoder: str, training: Mapping[str, object]
 ) -> dict[str, object]:
     clusters, curve = fitted.heads.clusters, fitted.curve
     vector = [round(float(number), DIGITS) for number in recipe.probe_vector]
@@ -156,6 +171,7 @@ def _metadata(
             "model": recipe.name,
             "embed_dim": recipe.dimensions,
             "max_bytes": recipe.max_bytes,
+            **({"encoder": encoder} if encoder else {}),
             "probe": {"text": recipe.probe_text, "vector": vector},
         },
         "training": {

@@ -35,6 +35,11 @@ class StaticEmbedder:
         """Number of word pieces."""
         return self._tokenizer.get_vocab_size()
 
+    @property
+    def is_slow(self) -> bool:
+        """Never: it stays in the event loop."""
+        return False
+
     def embed(self, text: str) -> TextVector:
         """Return the vector of the text's last bytes."""
         read = tail(text, self._max_bytes)

@@ -1,4 +1,4 @@
-"""Faults of a bundle."""
+"""Faults of bundles and embedders."""
 
 from __future__ import annotations
 
@@ -10,3 +10,7 @@ class BundleError(Exception):
         super().__init__(f"artifact {version!r}, {file}: {fault}")
         self.version = version
         self.file = file
+
+
+class EmbedderError(Exception):
+    """An embedder that gave no vector; the message holds nothing of the text."""

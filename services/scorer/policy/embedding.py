@@ -15,6 +15,14 @@ SURFACE_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Mean and deviation of each surface feature over the texts of training."""
+
+    means: Floats
+    deviations: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StaticTables:
     """What a static embedder looks up: a row per word piece, and the spread of each feature."""
 
@@ -22,6 +30,11 @@ class StaticTables:
     scales: Halves
     surface_means: Floats
     surface_deviations: Floats
+
+    @property
+    def spread(self) -> Spread:
+        """The spread of surface features."""
+        return Spread(self.surface_means, self.surface_deviations)
 
     @property
     def dimensions(self) -> int:
@@ -56,6 +69,11 @@ def meaning(tables: StaticTables, piece_ids: Indices) -> Floats:
 
 def joint(tables: StaticTables, piece_ids: Indices, surface: Floats) -> Floats:
     """Return meaning and standardised surface features as one vector."""
-    standard = (surface - tables.surface_means) / tables.surface_deviations
-    weight = SURFACE_WEIGHT / np.sqrt(surface.size)
-    return np.concatenate([meaning(tables, piece_ids), np.clip(standard, -CLIP, CLIP) * weight])
+    return np.concatenate([meaning(tables, piece_ids), spread_of(tables.spread, surface)])
+
+
+def spread_of(spread: Spread, surface: Floats) -> Floats:
+    """Return standardised surface features, weighed against a meaning of length 1."""
+    standard = (surface - spread.means) / spread.deviations
+    weighed: Floats = np.clip(standard, -CLIP, CLIP) * (SURFACE_WEIGHT / np.sqrt(surface.size))
+    return weighed

@@ -14,30 +14,50 @@ if TYPE_CHECKING:
     from services.scorer.model.decision import Decision, Refusal
     from services.scorer.model.question import Question
     from services.scorer.ports import Embedder
+    from services.scorer.server.pool import EmbeddingPool
 
 
 class Engine:
-    """Decides with one artifact. Embedding costs under a millisecond, so it stays in the loop."""
+    """Decides with one artifact. A fast embedder stays in the loop, a slow one has a pool."""
 
-    def __init__(self, desk: Desk, embedder: Embedder, cache_entries: int) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        embedder: Embedder,
+        cache_entries: int,
+        pool: EmbeddingPool | None = None,
+    ) -> None:
         self.desk = desk
         self._embedder = embedder
+        self._pool = pool
         self._entries = cache_entries
         self._vectors: OrderedDict[bytes, TextVector] = OrderedDict()
 
-    def embed(self, text: str) -> tuple[TextVector, bool]:
-        """Return the vector of a text, and whether it was known already."""
+    async def embed(self, text: str, left_s: float | None = None) -> tuple[TextVector, bool]:
+        """Return the vector of a text, and whether it was known already.
+
+        Raises:
+            RouterError: ROUTING_UNAVAILABLE; a slow embedder has no vector within ``left_s``.
+        """
         key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
         known = self._vectors.get(key)
         if known is not None:
             self._vectors.move_to_end(key)
             return known, True
-        vector = self._embedder.embed(text)
+        if self._pool is None:
+            vector = self._embedder.embed(text)
+        else:
+            vector = await self._pool.embed(text, left_s)
         if self._entries > 0:
             self._vectors[key] = vector
             if len(self._vectors) > self._entries:
                 self._vectors.popitem(last=False)
         return vector, False
+
+    def close(self) -> None:
+        """End the threads of a slow embedder."""
+        if self._pool is not None:
+            self._pool.close()
 
     def decide(self, vector: TextVector, question: Question) -> Decision | Refusal:
         """Return the decision for a text, or why nothing may serve.

@@ -53,7 +53,7 @@ class ScorerServicer(rpc.ScorerServiceServicer):
                 "the strategy cluster has no groups that a caller may force",
             )
         start_s = self._clock.monotonic_s()
-        vector, is_cached = engine.embed(asked.text)
+        vector, is_cached = await engine.embed(asked.text, context.time_remaining())
         embedded_s = self._clock.monotonic_s()
         decision = engine.decide(vector, asked.question)
         if isinstance(decision, Refusal):

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from services.scorer.adapters import minilm
 from services.scorer.adapters.bundle.members import Members, floats, read_members, version_to_load
-from services.scorer.adapters.bundle.metadata import Metadata, read_metadata
+from services.scorer.adapters.bundle.metadata import METADATA, Metadata, read_metadata
 from services.scorer.adapters.bundle.quality import Quality, read_quality
 from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
 from services.scorer.model.artifact import Artifact, ClusterHead, Floats, LinearHead, PieceHead
-from services.scorer.policy.embedding import StaticTables
+from services.scorer.model.fault import EmbedderError
+from services.scorer.policy.embedding import Spread, StaticTables
 from services.scorer.policy.surface import COUNT
 from services.scorer.ports import Embedder
 
@@ -41,8 +43,10 @@ class Loaded:
     embedder: Embedder
 
 
-def load(folder: Path, version: str = "") -> Loaded:
+def load(folder: Path, version: str = "", encoder: Path | None = None) -> Loaded:
     """Return a bundle of ``folder``: the version asked for, else the latest.
+
+    ``encoder`` is the model file of artifacts that were trained with a sentence encoder.
 
     Raises:
         BundleError: something in it is not as it should be; names version and file.
@@ -51,7 +55,7 @@ def load(folder: Path, version: str = "") -> Loaded:
     centroids = _centroids(members)
     quality = read_quality(members, centroids.shape[0])
     metadata = read_metadata(members, centroids.shape, quality.models)
-    embedder = _embedder(members, metadata)
+    embedder = _embedder(members, metadata, encoder)
     artifact = _artifact(members, centroids, quality, metadata, embedder)
     _probe(members, artifact, embedder)
     return Loaded(artifact, embedder)
@@ -62,7 +66,7 @@ def _artifact(
     centroids: Floats,
     quality: Quality,
     metadata: Metadata,
-    embedder: StaticEmbedder,
+    embedder: Embedder,
 ) -> Artifact:
     clusters = ClusterHead(centroids, quality.cells, metadata.top_p, metadata.temperature)
     return Artifact(
@@ -123,21 +127,28 @@ def _pieces(members: Members, vocabulary: int, means: Floats) -> PieceHead | Non
     return PieceHead(weights, members.array(PIECE_IDF, "<f2", (vocabulary,)), means)
 
 
-def _embedder(members: Members, metadata: Metadata) -> StaticEmbedder:
+def _embedder(members: Members, metadata: Metadata, encoder: Path | None) -> Embedder:
     recipe = metadata.embedder
-    if recipe.name != NAME:
+    if recipe.name not in (NAME, minilm.NAME):
         fault = f"embedder {recipe.name!r} is not available here; this build has {NAME!r}"
-        raise members.fault("metadata.yaml", fault)
+        raise members.fault(METADATA, fault)
     try:
         tokenizer = read_tokenizer(members.raw(TOKENIZER))
     except ValueError as error:
         raise members.fault(TOKENIZER, str(error)) from None
-    size, width = tokenizer.get_vocab_size(), recipe.dimensions - COUNT
-    if width < 1:
-        raise members.fault("metadata.yaml", f"embed_dim must be above {COUNT}")
     surface = members.array(SURFACE, "<f8", (2, COUNT))
     if (surface[1] <= 0).any():
         raise members.fault(SURFACE, "deviations must be above 0")
+    if recipe.name == minilm.NAME:
+        session = _session(members, metadata, encoder)
+        spread = Spread(surface[0], surface[1])
+        try:
+            return minilm.MiniLmEmbedder(session, tokenizer, spread, recipe.max_bytes)
+        except ValueError as error:
+            raise members.fault(TOKENIZER, str(error)) from None
+    size, width = tokenizer.get_vocab_size(), recipe.dimensions - COUNT
+    if width < 1:
+        raise members.fault(METADATA, f"embed_dim must be above {COUNT}")
     tables = StaticTables(
         vectors=members.array(VECTORS, "|i1", (size, width)),
         scales=members.array(SCALES, "<f2", (size,)),
@@ -147,10 +158,32 @@ def _embedder(members: Members, metadata: Metadata) -> StaticEmbedder:
     return StaticEmbedder(tokenizer, tables, recipe.max_bytes)
 
 
-def _probe(members: Members, artifact: Artifact, embedder: StaticEmbedder) -> None:
+def _session(members: Members, metadata: Metadata, encoder: Path | None) -> minilm.Session:
+    """Return the sentence encoder that the artifact was trained with, and no other."""
+    if encoder is None:
+        fault = "was trained with a sentence encoder: name its file in services.scorer.encoder"
+        raise members.fault(METADATA, fault)
+    if metadata.embedder.dimensions != minilm.WIDTH + COUNT:
+        raise members.fault(METADATA, f"embed_dim must be {minilm.WIDTH + COUNT}")
+    try:
+        session = minilm.open_session(encoder)
+        digest = minilm.digest_of(encoder)
+    except (ValueError, OSError) as error:
+        raise members.fault(METADATA, f"encoder: {error}") from None
+    if digest != metadata.encoder_digest:
+        fault = f"encoder: {encoder} has another SHA-256 than the one that training used"
+        raise members.fault(METADATA, fault)
+    return session
+
+
+def _probe(members: Members, artifact: Artifact, embedder: Embedder) -> None:
     """Refuse an embedder that does not give the vector that training wrote down."""
     recipe = artifact.embedder
-    cosine = float(embedder.embed(recipe.probe_text).unit @ recipe.probe_vector)
+    try:
+        vector = embedder.embed(recipe.probe_text).unit
+    except EmbedderError as error:
+        raise members.fault(METADATA, f"the embedder fails at its probe: {error}") from None
+    cosine = float(vector @ recipe.probe_vector)
     if not cosine >= LEAST_PROBE_COSINE:
         fault = f"the embedder's probe has cosine {cosine:.4f}, not {LEAST_PROBE_COSINE}"
-        raise members.fault("metadata.yaml", fault)
+        raise members.fault(METADATA, fault)

@@ -28,6 +28,8 @@ class Metadata:
     """What the metadata of a bundle says."""
 
     embedder: EmbedderRecipe
+    encoder_digest: str
+    """SHA-256 of the model file that the embedder runs; empty: it runs none."""
     top_p: int
     temperature: float | None
     far_similarity: float
@@ -57,6 +59,9 @@ def read_metadata(members: Members, shape: tuple[int, ...], models: tuple[str, .
     knobs = members.mapping(training.get("default_routing_knobs", {}), METADATA, "knobs")
     return Metadata(
         embedder=_embedder(members, document, dimensions),
+        encoder_digest=str(
+            members.mapping(document.get("embedder", {}), METADATA, "embedder").get("encoder", "")
+        ),
         top_p=top_p,
         temperature=temperature if weighting == "softmax" else None,
         far_similarity=members.number(training.get("far_similarity", -1), METADATA, "far"),

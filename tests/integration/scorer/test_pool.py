@@ -1,0 +1,110 @@
+"""A slow embedder never holds a caller longer than the limit, whatever it does."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from services.domain.errors import Reason, RouterError
+from services.runtime.clock import SystemClock
+from services.scorer.model.artifact import TextVector
+from services.scorer.model.fault import EmbedderError
+from services.scorer.server.pool import EmbeddingPool
+
+WIDTH = 3
+LIMIT_S = 0.15
+PATIENT_S = 20.0
+
+
+class Gate:
+    """An embedder that waits until it is let through; one text fails and one has a wrong shape."""
+
+    dimensions = WIDTH
+    vocabulary = 1
+    is_slow = True
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.begun: list[str] = []
+
+    def embed(self, text: str) -> TextVector:
+        """Return a vector of ones once the gate is open."""
+        self.begun.append(text)
+        self.open.wait(PATIENT_S)
+        if text == "break it":
+            raise EmbedderError("Fail")
+        width = 1 if text == "cut it" else WIDTH
+        return TextVector(np.ones(width), np.zeros(0, dtype=np.int64), 0.0, len(text))
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.open.set()
+
+
+def pool(gate: Gate, limit_s: float = LIMIT_S, workers: int = 1) -> EmbeddingPool:
+    return EmbeddingPool(gate, workers, limit_s, SystemClock())
+
+
+async def refused(pool: EmbeddingPool, text: str, left_s: float | None = None) -> RouterError:
+    with pytest.raises(RouterError) as caught:
+        await pool.embed(text, left_s)
+    assert caught.value.reason is Reason.ROUTING_UNAVAILABLE
+    assert text not in str(caught.value)
+    return caught.value
+
+
+async def test_vectors_come_from_the_threads(gate: Gate) -> None:
+    gate.open.set()
+    vectors = await asyncio.gather(*(pool(gate, PATIENT_S).embed(word) for word in "abc"))
+    assert [vector.embedded_bytes for vector in vectors] == [1, 1, 1]
+
+
+@pytest.mark.spec("SCO-11", "SCO-12")
+@pytest.mark.parametrize(("left_s", "most_s"), [(None, LIMIT_S), (0.02, 0.02)])
+async def test_a_hanging_embedder_is_not_waited_for(
+    left_s: float | None, most_s: float, gate: Gate
+) -> None:
+    began_s = time.monotonic()
+    error = await refused(pool(gate), "some text", left_s)
+    assert time.monotonic() - began_s < PATIENT_S / 2
+    assert f"within {most_s:.1f} s" in error.message
+    assert error.retry_after_s == 1.0
+    assert gate.begun == ["some text"]
+
+
+@pytest.mark.spec("SCO-11")
+@pytest.mark.parametrize("text", ["break it", "cut it"])
+async def test_a_failing_embedder_and_a_wrong_dimension_are_unavailable(
+    text: str, gate: Gate
+) -> None:
+    gate.open.set()
+    error = await refused(pool(gate, PATIENT_S), text)
+    assert "the embedder failed: " in error.message
+
+
+async def test_work_whose_caller_has_left_is_never_begun(gate: Gate) -> None:
+    busy = pool(gate)
+    await asyncio.gather(refused(busy, "first text"), refused(busy, "second text"))
+    gate.open.set()
+    later = await busy.embed("third text", PATIENT_S)
+    assert later.joint.shape == (WIDTH,)
+    assert gate.begun == ["first text", "third text"]
+
+
+async def test_what_the_queue_cannot_do_in_time_is_refused_on_entry(gate: Gate) -> None:
+    busy = pool(gate, PATIENT_S)
+    first = asyncio.ensure_future(busy.embed("first text"))
+    await asyncio.sleep(0.1)
+    gate.open.set()
+    await first
+    error = await refused(busy, "second text", 0.001)
+    assert "too busy" in error.message
+    assert gate.begun == ["first text"]
