@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Phase, ReportOutcome
-from services.credentials.policy.evidence import observe, swept
+from services.credentials.policy.evidence import observe, reviewed, swept
 from services.credentials.server import telling
 from services.credentials.server.bounded import Bounded
 from services.domain.errors import Reason, RouterError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from services.credentials.model import AuditEntry, Credential, Report, Secrets, Transition
     from services.credentials.policy.evidence import Rules, Seen, Step
+    from services.credentials.policy.evidence.rules import Sight
     from services.credentials.server.affinity import Affinities
     from services.credentials.server.feed import Feed
     from services.credentials.server.lapses import Lapses
@@ -61,6 +63,7 @@ class Reports:
         self._done: Bounded[tuple[str, int, int], bool] = Bounded(MAX_DONE)
         self._seen: Bounded[str, Seen] = Bounded(MAX_WATCHED)
         self._doubts = telling.Doubts()
+        self._to_review: set[str] = set()
 
     async def apply(self, report: Report) -> tuple[ReportOutcome, tuple[Transition, ...]]:
         """Return what came of a report; a repeat changes nothing.
@@ -123,19 +126,33 @@ class Reports:
             except RouterError as error:
                 _log.warning("sweep_failed", reason=error.reason.value)
 
+    def note_changed(self, credential_id: str) -> None:
+        """Note that a credential changed, perhaps by another replica."""
+        if self._seen.get(credential_id):
+            self._to_review.add(credential_id)
+
     async def sweep(self) -> None:
         """Note the marks whose time has passed; each is told once in the whole cluster.
+
+        So are those cleared that this replica saw cleared before it knew of them.
 
         Raises:
             RouterError: STORE_UNAVAILABLE.
         """
         now = self._clock.now_unix_s()
         for credential in self._evidence.lapses.due(self._vault.pool, now):
-            try:
-                await self.settle(credential.id, lambda current: swept(current, now))
-            except RouterError as error:
-                if error.reason is not Reason.CREDENTIAL_NOT_FOUND:
-                    raise
+            await self._try_settle(credential.id, lambda current: swept(current, now))
+        for credential_id in tuple(self._to_review):
+            seen = self._seen.get(credential_id) or {}
+            await self._try_settle(credential_id, partial(reviewed, seen=seen, now_unix_s=now))
+            self._to_review.discard(credential_id)
+
+    async def _try_settle(self, credential_id: str, step_of: Callable[[Credential], Step]) -> None:
+        try:
+            await self.settle(credential_id, step_of)
+        except RouterError as error:
+            if error.reason is not Reason.CREDENTIAL_NOT_FOUND:
+                raise
 
     async def _observe(
         self, credential_id: str, report: Report
@@ -175,8 +192,8 @@ class Reports:
 
     def _remember(self, credential_id: str, seen: Seen) -> None:
         known = self._seen.get(credential_id) or {}
-        merged = {name: max(at, known.get(name, 0.0)) for name, at in seen.items()}
-        self._seen.put(credential_id, {**known, **merged})
+        newer = {name: sight for name, sight in seen.items() if _is_newer(sight, known.get(name))}
+        self._seen.put(credential_id, {**known, **newer})
 
     def _told(self, after: Credential, found: tuple[Transition, ...]) -> tuple[Transition, ...]:
         told = tuple(replace(one, state_version=after.state_version) for one in found)
@@ -186,3 +203,7 @@ class Reports:
             telling.transition(one)
             self._evidence.feed.publish(after.spec.installation_id, one)
         return told
+
+
+def _is_newer(sight: Sight, known: Sight | None) -> bool:
+    return known is None or sight.at_unix_s >= known.at_unix_s

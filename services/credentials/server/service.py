@@ -205,6 +205,7 @@ class Service:
         self.eligibility.touch()
         for identity, credential in after.by_id.items():
             if before.by_id.get(identity) is not credential:
+                self.reports.note_changed(identity)
                 self.feed.publish(credential.spec.installation_id, credential)
         if before.by_id.keys() <= after.by_id.keys():
             return

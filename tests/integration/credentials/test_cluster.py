@@ -105,11 +105,37 @@ async def test_a_change_is_seen_by_every_replica_at_once_even_one_that_only_clea
     a = named(first, "a").id
     warned = told(clock, a, 200, (UNIFIED + "5h-status", "allowed_warning"))
     await first.reports.apply(warned)
-    await until(lambda: bool(third.vault.pool.by_id[a].active_marks(clock.now_unix_s())))
+    await until(lambda: first.vault.pool == second.vault.pool == third.vault.pool)
+    assert third.vault.pool.by_id[a].active_marks(clock.now_unix_s())
     clock.advance(1)
     await second.reports.apply(told(clock, a, 200, (UNIFIED + "5h-status", "allowed")))
     await until(lambda: not third.vault.pool.by_id[a].active_marks(clock.now_unix_s()))
     await until(lambda: first.vault.pool == second.vault.pool == third.vault.pool)
+
+
+@pytest.mark.spec("CRD-119", "CRD-45")
+async def test_a_replica_that_saw_a_warning_cleared_before_it_knew_of_it_clears_it_then(
+    url: str, clock: FakeClock
+) -> None:
+    async with running(*(replica(url, [account("a")], clock) for _ in range(2))) as (one, other):
+        a = named(one, "a").id
+        await one.reports.apply(told(clock, a, 200, (UNIFIED + "5h-status", "allowed_warning")))
+        clock.advance(1)
+        _, changes = await other.reports.apply(
+            told(clock, a, 200, (UNIFIED + "5h-status", "allowed"))
+        )
+        assert changes == ()
+        await other.vault.poll()
+        assert other.vault.pool.by_id[a].active_marks(clock.now_unix_s())
+        await other.reports.sweep()
+        await one.vault.poll()
+        for replica_of_it in (one, other):
+            assert not replica_of_it.vault.pool.by_id[a].active_marks(clock.now_unix_s())
+        clock.advance(1)
+        await one.reports.apply(told(clock, a, 200, (UNIFIED + "5h-status", "allowed_warning")))
+        await other.vault.poll()
+        await other.reports.sweep()
+        assert other.vault.pool.by_id[a].active_marks(clock.now_unix_s())
 
 
 @pytest.mark.spec("CRD-46", "CRD-121", "CRD-134")

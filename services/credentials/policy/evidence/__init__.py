@@ -8,6 +8,7 @@ from services.credentials.policy.evidence.step import (
     cleared_by_operator,
     cleared_by_secret,
     observe,
+    reviewed,
     swept,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "effect_of",
     "is_stale",
     "observe",
+    "reviewed",
     "swept",
 ]

@@ -11,11 +11,20 @@ from services.credentials.policy.matching import canonical_model
 from services.domain.vocab import CredentialKind, WireFamily
 
 if TYPE_CHECKING:
-    from services.credentials.model import Credential, CredentialSpec, Transition, Usage
+    from services.credentials.model import Cause, Credential, CredentialSpec, Transition, Usage
 
-Seen: TypeAlias = Mapping[str, float]
-"""Instant of the newest observation of each window, as far as this process saw it. It is not
-stored: a store write per response would be the price."""
+
+class Sight(NamedTuple):
+    """The newest observation of a window that said anything about warnings."""
+
+    at_unix_s: float
+    cleared_by: Cause | None
+    """Why it clears a warning; None: it is one."""
+
+
+Seen: TypeAlias = Mapping[str, Sight]
+"""What this process saw last of each window. It is not stored: a store write per response would be
+the price."""
 
 
 class Doubt(NamedTuple):

@@ -35,7 +35,11 @@ from services.credentials.policy.evidence.headers import (
 from services.credentials.policy.evidence.ladder import Block, put_block
 from services.credentials.policy.evidence.quota import Rejection
 from services.credentials.policy.evidence.rules import Doubt, Rules, Seen, Step
-from services.credentials.policy.evidence.warning import apply_overage, apply_warnings
+from services.credentials.policy.evidence.warning import (
+    apply_overage,
+    apply_sights,
+    apply_warnings,
+)
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -102,6 +106,14 @@ def swept(credential: Credential, now_unix_s: float) -> Step:
     trials = credential.trial_count if _has_quota_block(draft.marks.values()) else 0
     after = draft.result(trial_count=trials)
     return Step(after, {}, tuple(draft.transitions))
+
+
+def reviewed(credential: Credential, seen: Seen, now_unix_s: float) -> Step:
+    """Return a credential without the warnings that this process saw cleared before it knew of
+    them."""
+    draft = Draft(credential, now_unix_s)
+    apply_sights(draft, seen)
+    return Step(draft.result(), seen, tuple(draft.transitions))
 
 
 def cleared_by_operator(credential: Credential, model_id: str, rules: Rules, now: float) -> Step:

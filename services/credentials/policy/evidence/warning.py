@@ -14,7 +14,7 @@ from services.credentials.model import (
 )
 from services.credentials.policy.evidence.headers import Status, WindowSignal
 from services.credentials.policy.evidence.ladder import Block, put_block
-from services.credentials.policy.evidence.rules import Doubt
+from services.credentials.policy.evidence.rules import Doubt, Sight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,20 +51,32 @@ def apply_warnings(
         if own is Status.REJECTED:
             draft.doubts.append(Doubt("contradiction", name))
             continue
-        key = _key(name)
-        old = draft.marks.get(key)
-        if observe_unix_s < max(newest.get(name, 0.0), old.turn_unix_s if old else 0.0):
+        old, sight = draft.marks.get(_key(name)), newest.get(name)
+        latest = max(sight.at_unix_s if sight else 0.0, old.turn_unix_s if old else 0.0)
+        if observe_unix_s < latest:
             draft.doubts.append(Doubt("stale", name))
             continue
-        newest[name] = observe_unix_s
+        cause = Cause.AGGREGATE if own is None else Cause.OWN_STATUS
+        is_warning = own is Status.ALLOWED_WARNING
+        newest[name] = Sight(observe_unix_s, None if is_warning else cause)
         if own is Status.ALLOWED_WARNING and signal is not None:
             if is_all_clear:
                 draft.doubts.append(Doubt("contradiction", name))
             _warn(draft, old, signal, signals.offset_s, rules, observe_unix_s)
         elif old is not None and old.end_unix_s is None:
-            cause = Cause.AGGREGATE if own is None else Cause.OWN_STATUS
             draft.end(old, observe_unix_s, cause)
     return newest if newest != seen else seen
+
+
+def apply_sights(draft: Draft, seen: Seen) -> None:
+    """Clear warnings that were set before this process saw them cleared: when it saw that, it did
+    not know of them yet."""
+    for name, sight in seen.items():
+        mark = draft.marks.get(_key(name))
+        if mark is None or mark.end_unix_s is not None or sight.cleared_by is None:
+            continue
+        if mark.turn_unix_s < sight.at_unix_s:
+            draft.end(mark, sight.at_unix_s, sight.cleared_by)
 
 
 def apply_overage(draft: Draft, signals: Signals, rules: Rules, observe_unix_s: float) -> None:
