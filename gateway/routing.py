@@ -11,13 +11,19 @@ from gateway.deciding.compacting import compaction_model
 from gateway.deciding.escalating import ESCALATION_REASON, escalation_of
 from gateway.deciding.forcing import outside
 from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
+from gateway.deciding.passthrough import (
+    CLASSIFIER_REASON,
+    CONVERSATION_REASON,
+    covered_classifier,
+    covered_conversation,
+)
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
 from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of
-from gateway.deciding.summaries import offer_of, summarizers
+from gateway.deciding.summaries import offer_of, writers_of
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
-from gateway.sessions.model import CacheState, Choice
+from gateway.sessions.model import Choice
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import is_model_switched
 from gateway.turns.loops import Loop, loop_of
@@ -28,11 +34,12 @@ from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
+    from gateway.deciding.passthrough import Covered
     from gateway.deciding.pinned import Memory
     from gateway.deciding.ports import Planner, Scorer
     from gateway.ground import Ground
     from gateway.model import Action, BindingRef
-    from gateway.model.decision import Candidate, Decision, PlanAnswer
+    from gateway.model.decision import Candidate, Decision
     from gateway.sessions.model import Session
     from services.domain.catalog import Catalog, Model
     from services.domain.vocab import ModelTier
@@ -90,13 +97,17 @@ class Routing:
         return choosing(action.turn_type, self._rules) is Choosing.SCORER_AND_PIN
 
     async def _chosen(self, case: _Case) -> Decision:
-        turn_type, memory = case.ground.action.turn_type, case.memory
+        turn_type = case.ground.action.turn_type
         match choosing(turn_type, self._rules):
             case Choosing.HARD_PIN:
                 return await self._hard_pinned(case)
             case Choosing.SESSION:
                 return await self._of_session(case)
             case Choosing.SCORER:
+                is_classifier = turn_type is TurnType.CLASSIFIER
+                covered = covered_classifier(case.ground, case.moment) if is_classifier else None
+                if covered is not None:
+                    return self._passed(case, covered, CLASSIFIER_REASON)
                 return await self._scored(case, None)
             case Choosing.SCORER_AND_PIN:
                 pin = pinned.usable_pin(case.session, case.moment)
@@ -107,12 +118,26 @@ class Routing:
                 escalation, strong = self._loop(case, pin)
                 if strong is not None:
                     return self._escalated(case, strong, escalation)
+                if pin is not None and _is_continued(case):
+                    return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
+                covered = self._covered(case)
+                if covered is not None:
+                    return self._passed(case, covered, CONVERSATION_REASON)
                 if pin is not None and is_sticky(turn_type, self._rules):
                     return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
-                if pin is not None and memory.is_continued and turn_type is TurnType.MAIN_LOOP:
-                    return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
                 decision = await self._scored(case, pin, is_pinning=True)
                 return replace(decision, escalation=escalation)
+
+    def _covered(self, case: _Case) -> Covered | None:
+        """Return what a plan of the caller's covers; the pin is not touched by it."""
+        below = self._rules.passthrough_below_ratio
+        covered = covered_conversation(case.ground, case.moment, below) if below else None
+        unwanted = pinned.unwanted_models(case.session, case.moment)
+        return covered if covered is not None and covered.model.id not in unwanted else None
+
+    def _passed(self, case: _Case, covered: Covered, reason: str) -> Decision:
+        path = DecisionPath.PASSTHROUGH
+        return case.ground.decision(covered.model, path, reason, provider=covered.provider)
 
     def _loop(self, case: _Case, pin: Choice | None) -> tuple[str, Model | None]:
         """Return what is done about the first loop of a session, and the model to escalate to."""
@@ -226,7 +251,7 @@ class Routing:
 
     async def _planned(self, case: _Case, scored: Scored, pin: Choice) -> Decision:
         """Return the planner's decision; without one the pin stays."""
-        writers = self._writers(case, scored, pin)
+        writers = writers_of(case.ground.action, scored, pin, case.moment, self._rules, case.memory)
         is_offering = self._rules.summary_mode is SummaryMode.PLANNED and bool(writers)
         action = case.ground.action
         offer = (
@@ -243,7 +268,8 @@ class Routing:
         reason = f"switch_{answer.label}"
         decision = self._fresh(case, scored.fresh, DecisionPath.SWITCH, reason)
         summary = None
-        if writers and self._is_summary_wanted(answer):
+        is_wanted = self._rules.summary_mode is SummaryMode.ALWAYS or answer.is_summary_chosen
+        if writers and is_wanted:
             summary = SummaryQuestion(
                 from_binding=question.pin.binding,
                 to_binding=decision.plan.bindings[0],
@@ -252,23 +278,6 @@ class Routing:
             )
         choice = choice_of(scored, decision, self._rules.strategy)
         return replace(decision, pin=choice, summary=summary, answer=answer)
-
-    def _writers(self, case: _Case, scored: Scored, pin: Choice) -> tuple[BindingRef, ...]:
-        """Return who may write a summary; nobody where one must not, or cannot pay.
-
-        A history that was cut or rewritten already is bounded; a cold pin has nothing to lose.
-        """
-        mode, action = self._rules.summary_mode, case.ground.action
-        if mode is SummaryMode.NEVER or action.is_rewritten or case.memory.is_history_trimmed:
-            return ()
-        state = pinned.pin_cache(case.session, pin, scored.passed_over, case.moment.now_unix_s)
-        is_warm_needed = mode is SummaryMode.PLANNED
-        if state is CacheState.BROKEN or (is_warm_needed and state is not CacheState.WARM):
-            return ()
-        return summarizers(case.moment, self._rules.summarizer_model, scored.input_tokens)
-
-    def _is_summary_wanted(self, answer: PlanAnswer) -> bool:
-        return self._rules.summary_mode is SummaryMode.ALWAYS or answer.is_summary_chosen
 
     def _on_pin(self, case: _Case, pin: Choice, path: DecisionPath, reason: str) -> Decision:
         model = self._catalog.models[pin.model_id]
@@ -280,6 +289,10 @@ class Routing:
         if model is None:
             raise _unavailable()
         return case.ground.decision(model, path, reason, provider=fresh.binding.provider)
+
+
+def _is_continued(case: _Case) -> bool:
+    return case.memory.is_continued and case.ground.action.turn_type is TurnType.MAIN_LOOP
 
 
 def _unavailable() -> RouterError:

@@ -113,6 +113,11 @@ class RoutingSettings(Section):
     """Whether actions that bring tool results are scored; else they stay on the session's model."""
     planner_enabled: bool = True
     """Whether a session may switch its model; else the first decision wins while it lives."""
+    subscription_passthrough: bool = False
+    """Whether a conversation is served by the model that it names while a plan which the caller
+    brings covers that; classifiers of Claude plans are in any case."""
+    subscription_passthrough_below: float = Field(default=0.95, gt=0, le=1)
+    """Use of a window from which on such a plan is spared."""
     loop_escalation: bool = False
     """Whether a session whose agent goes round in circles gets a stronger model, once; seen loops
     are logged and counted in any case."""
@@ -181,6 +186,9 @@ class RoutingSettings(Section):
             sub_agent_pin=(self.sub_agent_model, self.sub_agent_provider) if has_pair else None,
             is_tool_result_scored=self.score_tool_results,
             is_planner_on=self.planner_enabled,
+            passthrough_below_ratio=(
+                self.subscription_passthrough_below if self.subscription_passthrough else None
+            ),
             is_escalation_on=self.loop_escalation,
             escalation_model=self.loop_escalation_model,
             escalation_holdout_percent=self.loop_escalation_holdout_percent,

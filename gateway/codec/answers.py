@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pointsman.common.v1 import eligibility_pb2
+
 from gateway.codec.attempts import (
     attribution_of,
     binding_of,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from google.protobuf.duration_pb2 import Duration
-    from pointsman.common.v1 import eligibility_pb2, header_pb2
+    from pointsman.common.v1 import header_pb2
     from pointsman.credentials.v1 import credentials_pb2
     from pointsman.dispatch.v1 import dispatch_pb2
 
@@ -101,14 +103,18 @@ def presented_of(
     messages: Iterable[credentials_pb2.PresentedEligibility],
 ) -> tuple[PresentedIdentity, ...]:
     """Return the brought credentials that can be used."""
-    return tuple(
-        PresentedIdentity(
-            presented_hash=item.identity.presented_hash,
-            kind=KIND_OF[item.identity.kind],
-            provider=item.identity.provider,
-        )
-        for item in messages
-        if item.identity.kind in KIND_OF
+    return tuple(_presented(item) for item in messages if item.identity.kind in KIND_OF)
+
+
+def _presented(item: credentials_pb2.PresentedEligibility) -> PresentedIdentity:
+    plan = item.plan
+    return PresentedIdentity(
+        presented_hash=item.identity.presented_hash,
+        kind=KIND_OF[item.identity.kind],
+        provider=item.identity.provider,
+        is_exhausted=plan.status == eligibility_pb2.PLAN_STATUS_EXHAUSTED,
+        used_ratio=plan.utilization_ratio if plan.HasField("utilization_ratio") else None,
+        covered_models=tuple(plan.covered_models.model_ids),
     )
 
 

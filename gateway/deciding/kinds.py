@@ -37,6 +37,9 @@ class Rules:
     sub_agent_pin: tuple[str, str] | None = None
     is_tool_result_scored: bool = True
     is_planner_on: bool = True
+    passthrough_below_ratio: float | None = None
+    """Use up to which a plan of the caller's serves what it asks for; None: never in a
+    conversation."""
     is_escalation_on: bool = False
     escalation_model: str = ""
     """Model for agents that go round in circles; empty: the dearest of the highest tier."""

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gateway.deciding.pinned import pin_cache
 from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
-from gateway.model.decision import SummaryOffer
+from gateway.model.decision import SummaryMode, SummaryOffer
 from gateway.removals import permits
+from gateway.sessions.model import CacheState
 from services.domain.vocab import ModelTier
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Role
 
 if TYPE_CHECKING:
-    from gateway.deciding.pinned import Moment
+    from gateway.deciding.kinds import Rules
+    from gateway.deciding.pinned import Memory, Moment
+    from gateway.deciding.planning import Scored
     from gateway.model import Action, BindingRef
+    from gateway.sessions.model import Choice
     from services.domain.catalog import Binding, Model
     from services.domain.wire.model import Turn
 
@@ -40,6 +45,28 @@ def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tup
         if binding is not None:
             return (binding_at(model, binding.provider),)
     return ()
+
+
+def writers_of(
+    action: Action,
+    scored: Scored,
+    pin: Choice,
+    moment: Moment,
+    rules: Rules,
+    memory: Memory,
+) -> tuple[BindingRef, ...]:
+    """Return who may write a summary on a switch from ``pin``; nobody where it is of no use.
+
+    A history that was cut or rewritten already is bounded; a cold pin has nothing to lose.
+    """
+    mode = rules.summary_mode
+    if mode is SummaryMode.NEVER or action.is_rewritten or memory.is_history_trimmed:
+        return ()
+    state = pin_cache(memory.session, pin, scored.passed_over, moment.now_unix_s)
+    is_warm_needed = mode is SummaryMode.PLANNED
+    if state is CacheState.BROKEN or (is_warm_needed and state is not CacheState.WARM):
+        return ()
+    return summarizers(moment, rules.summarizer_model, scored.input_tokens)
 
 
 def offer_of(

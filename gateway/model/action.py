@@ -84,6 +84,12 @@ class PresentedIdentity:
     presented_hash: str
     kind: CredentialKind
     provider: str
+    is_exhausted: bool = False
+    """Whether the plan that it belongs to was seen to have nothing left."""
+    used_ratio: float | None = None
+    """Highest use of a window of that plan; None: never seen, or no plan."""
+    covered_models: tuple[str, ...] = ()
+    """Models that the plan covers; empty: all of its vendor's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class DecisionPath(enum.StrEnum):
     DEGRADED = "degraded"
     REANCHOR = "reanchor"
     ESCALATION = "escalation"
+    PASSTHROUGH = "passthrough"
 
 
 class SummaryMode(enum.StrEnum):

@@ -20,7 +20,14 @@ from gateway.deciding.escalating import ESCALATION_REASON
 from gateway.deciding.kinds import Rules
 from gateway.deciding.pinned import Memory
 from gateway.eligibility import Policy
-from gateway.model import Action, DecisionPath, ProviderState, Snapshot
+from gateway.model import (
+    Action,
+    DecisionPath,
+    Presented,
+    PresentedIdentity,
+    ProviderState,
+    Snapshot,
+)
 from gateway.model.decision import Decision, PlanAnswer, Strategy
 from gateway.removals import permits
 from gateway.routing import Routing
@@ -30,7 +37,7 @@ from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
 from services.domain.catalog import build_catalog
 from services.domain.errors import RouterError
-from services.domain.vocab import TurnType
+from services.domain.vocab import CredentialKind, TurnType, WireFamily
 from services.domain.wire.features import Requirement
 from tests.fakes.clock import FakeClock
 from tests.fakes.deciding import FakePlanner, FakeScorer
@@ -71,6 +78,8 @@ class Scene:
     forced: str = ""
     is_forced_by_session: bool = False
     fastest: str = ""
+    plan_of: str = ""
+    """Provider of the Claude plan that the caller brings; empty: none."""
 
 
 def _rules(**changes: object) -> Rules:
@@ -124,6 +133,14 @@ PATHS: Mapping[str, tuple[DecisionPath, Scene]] = {
         DecisionPath.FORCED,
         Scene(forced=REUSED, is_forced_by_session=True),
     ),
+    "a plan of the caller's covers a classifier": (
+        DecisionPath.PASSTHROUGH,
+        Scene(turn_type=TurnType.CLASSIFIER, requested=REUSED, plan_of="acme"),
+    ),
+    "a plan of the caller's covers a conversation": (
+        DecisionPath.PASSTHROUGH,
+        Scene(requested=REUSED, plan_of="acme", rules=_rules(passthrough_below_ratio=0.95)),
+    ),
     "the client names it": (
         DecisionPath.REQUESTED,
         Scene(requested=REUSED, rules=Rules(strategy=Strategy.REQUESTED)),
@@ -148,6 +165,9 @@ def _refused(policy: Policy, snapshot: Snapshot) -> tuple[Policy, Snapshot]:
     return policy, replace(snapshot, refused=(("acme", REUSED),))
 
 
+BROUGHT = Presented("a-token-of-tests", WireFamily.ANTHROPIC)
+PLAN = PresentedIdentity("f" * 32, CredentialKind.CLAUDE_OAUTH, "acme")
+
 Layering = Callable[[Policy, Snapshot], tuple[Policy, Snapshot]]
 LAYERS: Mapping[str, Layering] = {
     "no credential": _no_provider,
@@ -167,7 +187,10 @@ def _action(scene: Scene, *, overflow: int = 100, has_images: bool = False) -> A
         requirements=needs,
     )
     caller = replace(
-        made.caller, forced_model=scene.forced, is_forced_by_session=scene.is_forced_by_session
+        made.caller,
+        forced_model=scene.forced,
+        is_forced_by_session=scene.is_forced_by_session,
+        presented=(BROUGHT,) if scene.plan_of else (),
     )
     return replace(made, features=features, caller=caller)
 
@@ -189,7 +212,10 @@ async def _decide(
     is_routed = scene.rules.strategy is Strategy.CLUSTER
     planner = FakePlanner(scene.planner)
     routing = Routing(scorer, planner, CATALOG, clock, scene.rules) if is_routed else None
-    decider = Decider(FakeCredentials(snapshot), policy, CATALOG, clock, routing)
+    credentials = FakeCredentials(snapshot)
+    if scene.plan_of and any(state.provider == scene.plan_of for state in snapshot.providers):
+        credentials.known = {BROUGHT.presented_secret: replace(PLAN, provider=scene.plan_of)}
+    decider = Decider(credentials, policy, CATALOG, clock, routing)
     ground = await decider.ground(_action(scene, overflow=overflow, has_images=has_images))
     return await decider.decide(ground, Memory(scene.session, is_continued=scene.is_continued))
 
@@ -246,7 +272,7 @@ async def test_no_path_reuses_a_model_that_cannot_take_the_request(name: str) ->
 )
 async def test_what_a_session_stays_on_is_no_model_that_is_struck(name: str) -> None:
     path, scene = PATHS[name]
-    if path in (DecisionPath.HARD_PIN, DecisionPath.REQUESTED):
+    if path in (DecisionPath.HARD_PIN, DecisionPath.REQUESTED) or "classifier" in name:
         return  # strikes belong to conversations, and these are none
     struck = strike_model(scene.session, Strike(REUSED, "failed"), NOW)
     try:

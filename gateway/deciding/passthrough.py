@@ -1,0 +1,68 @@
+"""The model that a caller names, on the plan that the caller brings. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.removals import permits
+from services.domain.vocab import CredentialKind
+
+if TYPE_CHECKING:
+    from gateway.deciding.pinned import Moment
+    from gateway.ground import Ground
+    from services.domain.catalog import Model
+
+CLASSIFIER_REASON = "classifier_subscription_passthrough"
+CONVERSATION_REASON = "subscription_passthrough"
+EXHAUSTED_RATIO = 0.999
+_PLANS = frozenset(
+    {CredentialKind.CLAUDE_OAUTH, CredentialKind.CODEX_OAUTH, CredentialKind.GEMINI_OAUTH}
+)
+_CLAUDE = frozenset({CredentialKind.CLAUDE_OAUTH})
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A model that a plan of the caller's covers."""
+
+    model: Model
+    provider: str
+
+
+def covered_classifier(ground: Ground, moment: Moment) -> Covered | None:
+    """Return the model of a classifier that the caller's Claude plan covers and that it asks for.
+
+    None: there is no such plan, or it was seen to be exhausted.
+    """
+    return _covered(ground, moment, _CLAUDE, EXHAUSTED_RATIO)
+
+
+def covered_conversation(ground: Ground, moment: Moment, below_ratio: float) -> Covered | None:
+    """Return the model that a plan of the caller's covers and that the action asks for.
+
+    ``below_ratio`` is the use from which on a plan is spared; one that was never seen counts as
+    unused.
+    """
+    return _covered(ground, moment, _PLANS, min(below_ratio, EXHAUSTED_RATIO))
+
+
+def _covered(
+    ground: Ground, moment: Moment, kinds: frozenset[CredentialKind], below_ratio: float
+) -> Covered | None:
+    model = moment.catalog.resolve(ground.action.features.requested_model)
+    if model is None or not model.bindings:
+        return None
+    for brought in ground.known.identities:
+        is_vendors = brought.provider == model.bindings[0].provider
+        is_left = not brought.is_exhausted and (brought.used_ratio or 0.0) < below_ratio
+        is_covering = not brought.covered_models or model.id in brought.covered_models
+        if (
+            brought.kind in kinds
+            and is_vendors
+            and is_left
+            and is_covering
+            and permits(moment.record, model.id, brought.provider)
+        ):
+            return Covered(model, brought.provider)
+    return None
