@@ -9,7 +9,7 @@ DEV_READY := .venv/dev.stamp
 
 .DEFAULT_GOAL := help
 .PHONY: help run test unit contract clients test-slow lint protos protos-check settings-tables spec-coverage \
-	bench bench-peers lock clean
+	fuzz bench bench-peers lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -50,6 +50,9 @@ settings-tables: $(DEV_READY) ## Write the tables of settings in the READMEs
 
 spec-coverage: $(DEV_READY) ## List behaviours of the SPEC.md files that no test cites
 	$(BIN)/python -m tests.spec_coverage
+
+fuzz: $(DEV_READY) ## Fuzz every reader of the four dialects: 100,000 inputs each
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: $(DEV_READY) ## Measure this machine: bare proxy, embedded, apart, and peers that are installed
 	$(BIN)/python -m tests.bench $(ARGS)
