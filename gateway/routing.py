@@ -20,14 +20,14 @@ from gateway.deciding.passthrough import (
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
-from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of
+from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of, unavailable
 from gateway.deciding.summaries import offer_of, writers_of
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import Choice
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import is_model_switched
 from gateway.turns.loops import Loop, loop_of
-from services.domain.errors import PeerError, Reason, RouterError
+from services.domain.errors import PeerError, RouterError
 from services.domain.vocab import TurnType
 from services.domain.wire.openai_responses import stored_field
 from services.runtime.log import get_logger
@@ -201,7 +201,7 @@ class Routing:
         except PeerError as error:
             metrics.DEGRADED.labels("scorer").inc()
             if pin is None:
-                raise _unavailable() from error
+                raise unavailable() from error
             return self._on_pin(case, pin, DecisionPath.DEGRADED, "scorer_unavailable_pin")
         except RouterError as refusal:
             unjudged = self._unjudged(case, refusal)
@@ -287,15 +287,9 @@ class Routing:
     def _fresh(self, case: _Case, fresh: Candidate, path: DecisionPath, reason: str) -> Decision:
         model = self._catalog.models.get(fresh.binding.model_id)
         if model is None:
-            raise _unavailable()
+            raise unavailable()
         return case.ground.decision(model, path, reason, provider=fresh.binding.provider)
 
 
 def _is_continued(case: _Case) -> bool:
     return case.memory.is_continued and case.ground.action.turn_type is TurnType.MAIN_LOOP
-
-
-def _unavailable() -> RouterError:
-    return RouterError(
-        Reason.ROUTING_UNAVAILABLE, "no model can be chosen now: try again", retry_after_s=1.0
-    )

@@ -66,3 +66,10 @@ def refusal_of(
             metadata={"layer": Layer.NO_CREDENTIAL.value},
         )
     return refusal
+
+
+def unavailable() -> RouterError:
+    """Return the error for an action that nobody can decide now."""
+    return RouterError(
+        Reason.ROUTING_UNAVAILABLE, "no model can be chosen now: try again", retry_after_s=1.0
+    )

@@ -37,7 +37,7 @@ async def said(routed: Routed, *messages: dict[str, object], **members: object) 
     assert headers["x-router-decision"] == "command"
     response = codec_for(WireFamily.ANTHROPIC).decode_response(body)
     assert response.model == "router"
-    return orjson.loads(body)["content"][0]["text"]
+    return str(orjson.loads(body)["content"][0]["text"])
 
 
 async def decided(
@@ -194,7 +194,7 @@ async def test_a_forced_model_gives_way_to_what_passes_and_its_tier_is_kept(
     await _restart(routed, routed.stack.policy)
     await said(routed, user("/fm small"))
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A"}}
-    seen = {"role": "user", "content": [{"type": "text", "text": "look"}, image]}
+    seen: dict[str, object] = {"role": "user", "content": [{"type": "text", "text": "look"}, image]}
     assert await decided(routed, seen) == ("other", "forced_yielded_requirement_incompatible")
     assert await decided(routed, user("hello")) == (SMALL, "forced_by_command")
 

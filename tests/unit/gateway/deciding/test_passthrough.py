@@ -6,7 +6,7 @@ import pytest
 
 from gateway.deciding.passthrough import covered_classifier, covered_conversation
 from gateway.ground import Ground
-from gateway.model import EligibilityAnswer, Presented, PresentedIdentity
+from gateway.model import EligibilityAnswer, EligibilityRecord, Presented, PresentedIdentity
 from services.domain.vocab import CredentialKind, WireFamily
 from tests.unit.gateway.deciding.made import action, moment, record
 
@@ -15,14 +15,18 @@ BROUGHT = Presented("a-token-of-tests", WireFamily.ANTHROPIC)
 PLAN = PresentedIdentity("f" * 32, CredentialKind.CLAUDE_OAUTH, "acme")
 
 
-def ground(identity: PresentedIdentity, asked: str = "large", **limits: object) -> Ground:
+def ground(
+    identity: PresentedIdentity, asked: str = "large", found: EligibilityRecord | None = None
+) -> Ground:
     made = action(BODY)
     sent = replace(made, features=replace(made.features, requested_model=asked))
-    return Ground(sent, EligibilityAnswer(None, ((BROUGHT, identity),)), record(**limits))
+    return Ground(sent, EligibilityAnswer(None, ((BROUGHT, identity),)), found or record())
 
 
-def classifies(identity: PresentedIdentity, asked: str = "large", **limits: object) -> bool:
-    found = ground(identity, asked, **limits)
+def classifies(
+    identity: PresentedIdentity, asked: str = "large", limited: EligibilityRecord | None = None
+) -> bool:
+    found = ground(identity, asked, limited)
     return covered_classifier(found, moment(found.record)) is not None
 
 
@@ -45,8 +49,8 @@ def test_a_classifier_passes_on_the_claude_plan_that_its_caller_brings() -> None
 def test_it_covers_models_of_its_own_vendor_that_may_serve() -> None:
     assert not classifies(PLAN, "middle")
     assert not classifies(PLAN, "unheard-of")
-    assert not classifies(PLAN, excluded_models=frozenset({"large"}))
-    assert not classifies(PLAN, excluded_providers=frozenset({"acme"}))
+    assert not classifies(PLAN, limited=record(excluded_models=frozenset({"large"})))
+    assert not classifies(PLAN, limited=record(excluded_providers=frozenset({"acme"})))
     assert not classifies(replace(PLAN, covered_models=("middle",)))
     assert classifies(replace(PLAN, covered_models=("large",)))
 

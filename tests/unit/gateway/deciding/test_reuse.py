@@ -83,7 +83,8 @@ class Scene:
 
 
 def _rules(**changes: object) -> Rules:
-    return replace(Rules(strategy=Strategy.CLUSTER), **changes)
+    facts: dict[str, object] = {"strategy": Strategy.CLUSTER, **changes}
+    return Rules(**facts)  # type: ignore[arg-type]  # facts by name
 
 
 EXPIRED = expire_pin(SESSION, NOW - 10)

@@ -53,11 +53,15 @@ def claude_code(session: str, opening: str = "fix the parser") -> Talk:
     }
     user_id = orjson.dumps({"device_id": "d", "account_uuid": "", "session_id": session}).decode()
     reminder = "<system-reminder>\nToday is Monday.\n</system-reminder>\n"
-    first = {"role": "user", "content": [_text(reminder), _text(opening)]}
-    late = {"role": "system", "content": "12 tools are deferred"}
+    first: Json = {"role": "user", "content": [_text(reminder), _text(opening)]}
+    late: Json = {"role": "system", "content": "12 tools are deferred"}
     call = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-    loop = [first, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    loop: list[Json] = [
+        first,
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+    ]
     said = [*loop, assistant("done")]
 
     def request(
@@ -84,7 +88,7 @@ def claude_code(session: str, opening: str = "fix the parser") -> Talk:
         return Sent(turn_type, WireFamily.ANTHROPIC, orjson.dumps(kept), sent, is_main)
 
     title = {"format": {"type": "json_schema", "schema": TITLE_SCHEMA}}
-    asked = {"role": "user", "content": [_text("count the tests")]}
+    asked: Json = {"role": "user", "content": [_text("count the tests")]}
     task = "CRITICAL: Respond with TEXT ONLY. Do not call any tools.\nYour task is to create a "
     task += "detailed summary of what was said."
     return Talk(
@@ -159,7 +163,7 @@ def codex(session: str, opening: str = "fix the parser") -> Talk:
     ]
     call = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c1", "output": "ok"}
-    loop = [*context, said("user", opening), call, output]
+    loop: list[Json] = [*context, said("user", opening), call, output]
     custom = {"type": "custom_tool_call_output", "call_id": "c1", "output": "ok"}
     own = {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "x"}
     return Talk(
@@ -195,16 +199,17 @@ def opencode_chat(session: str, opening: str = "fix the parser") -> Talk:
         more: Mapping[str, str] | None = None,
         *,
         is_main: bool = True,
-        **members: object,
+        has_tools: bool = True,
     ) -> Sent:
-        body = {"model": "m", "stream": True, "messages": messages, **members}
+        tools = {"tools": [CHAT_TOOL]} if has_tools else {}
+        body = {"model": "m", "stream": True, "messages": messages, **tools}
         sent = {**headers, **(more or {})}
         return Sent(turn_type, WireFamily.OPENAI_CHAT, orjson.dumps(body), sent, is_main)
 
-    system = {"role": "system", "content": "You are an agent that edits code."}
-    first = {"role": "user", "content": opening}
+    system: Json = {"role": "system", "content": "You are an agent that edits code."}
+    first: Json = {"role": "user", "content": opening}
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    loop = [
+    loop: list[Json] = [
         system,
         first,
         {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -212,14 +217,13 @@ def opencode_chat(session: str, opening: str = "fix the parser") -> Talk:
     ]
     title = {"role": "system", "content": "You are a title generator. Be brief."}
     named = {"role": "user", "content": "Generate a title for this conversation:"}
-    tools = {"tools": [CHAT_TOOL]}
     child = {"x-session-id": f"{session}c", "x-session-affinity": f"{session}c"}
     return Talk(
         "opencode",
         (
-            request(TurnType.TITLE_GEN, [title, named, first], is_main=False),
-            request(TurnType.MAIN_LOOP, loop[:2], **tools),
-            request(TurnType.TOOL_RESULT, loop, **tools),
+            request(TurnType.TITLE_GEN, [title, named, first], is_main=False, has_tools=False),
+            request(TurnType.MAIN_LOOP, loop[:2]),
+            request(TurnType.TOOL_RESULT, loop),
             request(
                 TurnType.MAIN_LOOP,
                 [
@@ -227,14 +231,12 @@ def opencode_chat(session: str, opening: str = "fix the parser") -> Talk:
                     {"role": "assistant", "content": "done"},
                     {"role": "user", "content": "go"},
                 ],
-                **tools,
             ),
             request(
                 TurnType.SUB_AGENT_DISPATCH,
                 [system, {"role": "user", "content": "count the tests"}],
                 {**child, "x-parent-session-id": session},
                 is_main=False,
-                **tools,
             ),
         ),
     )

@@ -10,13 +10,19 @@ from services.domain.vocab import TurnType, WireFamily
 from tests.unit.gateway.turns.bodies import CHAT_TOOL
 from tests.unit.gateway.turns.talks import Json, Sent, Talk
 
+OFFERED: Json = {"tools": [{"functionDeclarations": [{"name": "read"}]}]}
+
 
 def gemini_cli(place: str, opening: str = "fix the parser") -> Talk:
     """Return a talk of Gemini CLI 0.61.0, which names no session; ``place`` is where it works."""
     headers = {"user-agent": "GeminiCLI-tui/0.61.0/gemini-3.1-pro-preview (linux; x64; terminal)"}
 
     def request(
-        turn_type: TurnType, contents: Sequence[Json], *, is_main: bool = True, **members: object
+        turn_type: TurnType,
+        contents: Sequence[Json],
+        members: Json = OFFERED,
+        *,
+        is_main: bool = True,
     ) -> Sent:
         body = {"contents": contents, **members}
         return Sent(turn_type, WireFamily.GEMINI, orjson.dumps(body), headers, is_main)
@@ -28,7 +34,11 @@ def gemini_cli(place: str, opening: str = "fix the parser") -> Talk:
     ]
     call = {"functionCall": {"name": "read", "args": {}}}
     result = {"functionResponse": {"name": "read", "response": {"output": "ok"}}}
-    loop = [*first, {"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+    loop: list[Json] = [
+        *first,
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [result]},
+    ]
     done = {"role": "model", "parts": [{"text": "done"}]}
     schema = {
         "type": "object",
@@ -38,17 +48,15 @@ def gemini_cli(place: str, opening: str = "fix the parser") -> Talk:
         },
     }
     asked = {"responseMimeType": "application/json", "responseJsonSchema": schema}
-    tools = {"tools": [{"functionDeclarations": [{"name": "read"}]}]}
     return Talk(
         "gemini-cli",
         (
-            request(TurnType.CLASSIFIER, first, is_main=False, generationConfig=asked),
-            request(TurnType.MAIN_LOOP, first, **tools),
-            request(TurnType.TOOL_RESULT, loop, **tools),
+            request(TurnType.CLASSIFIER, first, {"generationConfig": asked}, is_main=False),
+            request(TurnType.MAIN_LOOP, first),
+            request(TurnType.TOOL_RESULT, loop),
             request(
                 TurnType.MAIN_LOOP,
                 [*loop, done, {"role": "user", "parts": [{"text": "and test it"}]}],
-                **tools,
             ),
         ),
         is_session_named=False,
@@ -58,9 +66,9 @@ def gemini_cli(place: str, opening: str = "fix the parser") -> Talk:
 def sdk_chat(place: str, opening: str = "fix the parser") -> Talk:
     """Return a talk of an SDK that names no session; ``place`` opens its first message."""
     headers = {"user-agent": "OpenAI/Python 2.14.0"}
-    first = {"role": "user", "content": f"{place}: {opening}"}
+    first: Json = {"role": "user", "content": f"{place}: {opening}"}
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    loop = [
+    loop: list[Json] = [
         first,
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": "ok"},
