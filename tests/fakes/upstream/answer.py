@@ -49,6 +49,7 @@ class Answer:
     stamp: bool
     pad: int
     cut_arguments: bool
+    word: str | None = None
 
     def new_id(self, prefix: str, index: int = 0) -> str:
         """Return an id that depends on nothing but the request, `prefix` and `index`."""
@@ -69,7 +70,10 @@ class Answer:
     def _piece(self, index: int) -> str:
         if self.text is not None:
             return self.text
-        return f"<{time.monotonic_ns()}> " if self.stamp else WORDS[index % len(WORDS)] + " "
+        return f"<{time.monotonic_ns()}> " if self.stamp else self._word(index) + " "
+
+    def _word(self, index: int) -> str:
+        return WORDS[index % len(WORDS)] if self.word is None else self.word
 
     def arguments(self, call: ToolCall) -> str:
         """Return the arguments of a call as JSON text, cut short when the fault says so."""
@@ -110,6 +114,7 @@ def decide(request: RecordedRequest, fault: Fault, scenario: Scenario, voice: Vo
         stamp=voice.stamp,
         pad=fault.oversize,
         cut_arguments=fault.bad_tool_args,
+        word=fault.word,
     )
 
 

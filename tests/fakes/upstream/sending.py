@@ -29,6 +29,7 @@ async def send_stream(
         if request.events:
             await asyncio.sleep(chunk_delay)
         for piece in _split(chunk, fault.split):
+            request.written += piece
             await response.write(piece)
             if fault.split:
                 await asyncio.sleep(0)

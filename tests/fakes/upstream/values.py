@@ -112,6 +112,8 @@ class Fault:
     """Seconds before each event after the first; absent means the server's own setting."""
     chunks: int | None = None
     """Number of text deltas; absent means the server's own setting."""
+    word: str | None = None
+    """What every delta says instead of fixed words."""
     cut_after: int | None = None
     """Closes without a terminator after this many events (a plain body: after half of it)."""
     end_after: int | None = None
@@ -177,6 +179,8 @@ class RecordedRequest:
     """Status that was sent; None when none was."""
     events: int = 0
     """Stream events written."""
+    written: bytearray = field(default_factory=bytearray)
+    """Bytes of the stream handed to the socket."""
     fault: Fault = field(default_factory=Fault)
 
     @property
@@ -215,11 +219,14 @@ class Match:
     """Pattern by lower-case header name."""
     last_role: str | None = None
     """Role of the last message, input item or content, exactly."""
+    body: str | None = None
 
     def accepts(self, request: RecordedRequest) -> bool:
         """Tell whether every condition holds for `request`."""
         pairs = [(self.path, request.path), (self.model, request.model), (self.key, request.key)]
         pairs += [(p, request.headers.get(name, "")) for name, p in self.header.items()]
+        if self.body is not None:
+            pairs.append((self.body, request.body.decode(errors="replace")))
         if self.last_role is not None and self.last_role != last_role(request.json):
             return False
         return all(re.search(pattern, value) for pattern, value in pairs if pattern is not None)
