@@ -88,6 +88,7 @@ def _names(only: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
 def _run(names: tuple[str, ...], plan: Plan) -> tuple[tuple[Sheet, ...], list[Measurement]]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, contextlib.ExitStack() as stack:
         machine = Machine(Path(folder))
+        stack.callback(machine.close)
         machine.keep_off_the_target()
         port = stack.enter_context(targets.running_provider(machine))
         running = [stack.enter_context(STARTERS[name](machine, port)) for name in names]

@@ -1,4 +1,4 @@
-"""The load generator as a program: an order on standard input, its figures on standard output.
+"""The load generator as a program: orders on standard input, figures of each on standard output.
 
 A closed loop over kept connections: each client asks again as soon as it was answered. It is a
 process of its own so that its CPU is never that of the server under test.
@@ -7,7 +7,6 @@ process of its own so that its CPU is never that of the server under test.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import resource
 import sys
@@ -31,6 +30,7 @@ STAMP_BYTES = 48
 TERMINAL_BYTES = 1024
 ANSWER_SECONDS = 30.0
 OK = 200
+MOST_SERIALS = 10**10
 CLIENT_MARK, TURN_MARK = CLIENT.encode(), TURN.encode()
 
 
@@ -132,6 +132,7 @@ class Client(asyncio.Protocol):
 
 async def figures_of(order: LoadOrder) -> LoadFigures:
     """Return what the load came to, after its warm-up."""
+    order = replace(order, serial=time.time_ns() // 1_000_000 % MOST_SERIALS)
     opened = await _opened(order)
     await _ask_for(order, order.warmup_seconds, Record())
     record = Record(codes=opened)
@@ -199,7 +200,8 @@ async def _connects(client: Client, port: int) -> bool:
 
 def _questions(order: LoadOrder, number: int) -> Iterator[bytes]:
     """Yield the order's question, each time with marks of its own where it has places for them."""
-    question = _question(order).replace(CLIENT_MARK, b"%010d%06d" % (os.getpid(), number))
+    client = b"%010d%06d" % (order.serial, number)
+    question = _question(order).replace(CLIENT_MARK, client)
     while True:
         yield question.replace(TURN_MARK, b"%016x" % time.time_ns())
 
@@ -223,9 +225,11 @@ def _own_cpu_seconds() -> float:
 
 
 def main() -> None:
-    """Read one order, carry it out, print its figures."""
-    order = TypeAdapter(LoadOrder).validate_json(sys.stdin.buffer.read())
-    print(orjson.dumps(uvloop.run(figures_of(order))).decode())
+    """Read an order a line, carry it out, print its figures, until there are no more."""
+    reader = TypeAdapter(LoadOrder)
+    for line in sys.stdin.buffer:
+        order = reader.validate_json(line)
+        print(orjson.dumps(uvloop.run(figures_of(order))).decode(), flush=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import orjson
 
+from tests.bench.asked import AskedProgram
 from tests.bench.canned import request_body
 from tests.bench.shapes import Entrance, Route
 from tests.fakes.children import dying_with_parent
@@ -116,6 +117,7 @@ class Machine:
         cpus = sorted(os.sched_getaffinity(0))
         self._cpu_of_load, self._cpu_of_target = cpus[0], cpus[-1]
         self._count = 0
+        self._generator: AskedProgram | None = None
 
     def keep_off_the_target(self) -> None:
         """Leave the target's CPU to it; what we start without saying where stays off it too."""
@@ -168,6 +170,29 @@ class Machine:
         except subprocess.CalledProcessError as error:
             raise BenchError(f"{command}: {error.stderr.decode()[-SHOWN_BYTES:]}") from error
         return done.stdout
+
+    def generate(self, order: bytes, timeout_seconds: float) -> bytes:
+        """Return what the load generator says to an order; it runs from the first to :meth:`close`.
+
+        Raises: BenchError.
+        """
+        if self._generator is None:
+            self._generator = AskedProgram(
+                own_program("tests.bench.load"),
+                self.folder / "load.log",
+                folder=ROOT,
+                prepare=self._prepare(is_target=False),
+            )
+        answer = self._generator.ask(order, timeout_seconds)
+        if answer is None:
+            raise BenchError(f"the load generator gave no answer: {self._generator.last_words()}")
+        return answer
+
+    def close(self) -> None:
+        """End the load generator."""
+        if self._generator is not None:
+            self._generator.close()
+            self._generator = None
 
     def _prepare(self, *, is_target: bool) -> Callable[[], None]:
         cpu = self._cpu_of_target if is_target else self._cpu_of_load

@@ -73,6 +73,7 @@ def _profiled(
         start = product.apart_deciding if is_deciding else product.apart
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, contextlib.ExitStack() as stack:
         machine = Machine(Path(folder))
+        stack.callback(machine.close)
         machine.keep_off_the_target()
         port = stack.enter_context(targets.running_provider(machine))
         running = stack.enter_context(start(machine, port, wrappers))

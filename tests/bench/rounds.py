@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from tests.bench.canned import request_body, terminal_of
 from tests.bench.deciding import question_of
-from tests.bench.machine import Machine, own_program
+from tests.bench.machine import Machine
 from tests.bench.shapes import Case, LoadFigures, LoadOrder, Measurement, Mode, Route, Shape, Target
 
 SPARE_SECONDS = 60.0
@@ -76,7 +76,7 @@ def load(
     """Put one load on a target and return what it came to."""
     order = orjson.dumps(_order(target, case, seconds, warmup_seconds))
     limit = seconds + warmup_seconds + SPARE_SECONDS
-    answer = machine.complete(own_program("tests.bench.load"), order, limit)
+    answer = machine.generate(order, limit)
     return TypeAdapter(LoadFigures).validate_json(answer)
 
 

@@ -151,6 +151,8 @@ class LoadOrder:
     """What each client says once before all else, and the order waits for; empty: nothing."""
     expected: str = ""
     """What the head of every answer holds, in small letters; empty: nothing is checked."""
+    serial: int = 0
+    """Tells sessions of this load from those of others; the generator gives it."""
 
 
 @dataclass(frozen=True, slots=True)
