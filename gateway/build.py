@@ -55,6 +55,8 @@ PEERS: Mapping[Strategy, tuple[str, ...]] = {
     Strategy.CLUSTER: ("scorer", "planner", "handover", "credentials", "dispatch"),
 }
 """The services that each strategy needs, by short name."""
+SHADOW_PEERS = ("scorer", "planner")
+"""Those that a shadow asks besides; nothing waits for them."""
 SOFT_PEERS = frozenset({"handover"})
 """Services without which a gateway is ready all the same."""
 _log = get_logger("gateway")
@@ -99,7 +101,8 @@ class Gateway:
         self._clock = clock
         self._store = store
         self._ledger = ledger
-        self._background = (*background, *probes)
+        shadows = [showing.shadow] if showing is not None and showing.shadow is not None else []
+        self._background = (*background, *probes, *shadows)
         self._probes = tuple(probes)
         self._is_started = False
         self.first_key: FirstKey | None = None
@@ -127,7 +130,7 @@ class Gateway:
                 credentials=credentials,
                 ledger=ledger,
                 dispatch=dispatch,
-                watchers=showing.feed if showing is not None else None,
+                watchers=showing.watchers if showing is not None else None,
                 commands=(
                     Commands(remembering.sessions, decider, catalog, clock, strategy.value)
                     if remembering is not None
@@ -230,7 +233,8 @@ def build(
     channel_to: ChannelTo,
 ) -> Gateway:
     """Return the gateway, not yet started; nothing is opened here."""
-    peers = {name: channel_to(name) for name in PEERS[routing.strategy]}
+    peers = {name: channel_to(name) for name in peers_of(routing)}
+    needed = frozenset(PEERS[routing.strategy])
     credentials = CredentialsClient(peers["credentials"], clock)
     policy = policy_of(routing, common, catalog)
     if routing.is_sub_agent_pair_halved:
@@ -248,7 +252,7 @@ def build(
         dispatch=DispatchClient(peers["dispatch"]),
         background=(credentials,),
         probes=[
-            PeerProbe(name, channel, clock, is_needed=name not in SOFT_PEERS)
+            PeerProbe(name, channel, clock, is_needed=name in needed - SOFT_PEERS)
             for name, channel in peers.items()
         ],
         deciding=deciding_of(routing, peers, remembering),
@@ -256,6 +260,12 @@ def build(
         rescues=routing.rescue_rules,
         remembering=remembering,
     )
+
+
+def peers_of(routing: RoutingSettings) -> tuple[str, ...]:
+    """Return the services that a gateway of these settings asks, by short name."""
+    needed = PEERS[routing.strategy]
+    return (*SHADOW_PEERS, *needed) if routing.shadow else needed
 
 
 def deciding_of(

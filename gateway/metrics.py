@@ -56,6 +56,11 @@ LEDGER_OLDEST_SECONDS = Gauge(
     "pointsman_ledger_oldest_pending_seconds", "Age of the oldest settled row not stored yet"
 )
 
+SHADOW = Counter(
+    "pointsman_shadow_decisions_total",
+    "Decisions made once more by the shadow strategy, by what came of it",
+    ("outcome",),
+)
 REQUIREMENTS_UNMET = Counter(
     "pointsman_requirements_unmet_total",
     "Needs of requests that the chosen target meets by halves",

@@ -87,7 +87,8 @@ class RoutingSettings(Section):
     """Who chooses the model. `requested`: the client, by name; `cluster`: the scorer, and for a
     session the planner."""
     shadow: str = ""
-    """Another strategy to record beside it; must be empty."""
+    """Another strategy that decides the same actions once more and is only recorded: `cluster`
+    beside `requested`. Empty: none."""
     excluded_models: tuple[str, ...] = ()
     """Catalog ids that never serve."""
     excluded_providers: tuple[str, ...] = ()
@@ -198,9 +199,10 @@ class RoutingSettings(Section):
 
     @model_validator(mode="after")
     def _names_what_is_built(self) -> Self:
-        if self.shadow:
+        if self.shadow and (self.shadow, self.strategy) != (Strategy.CLUSTER, Strategy.REQUESTED):
             raise ValueError(
-                f"shadow {self.shadow!r} is not known: remove shadow, no strategy can be shadowed"
+                f"shadow {self.shadow!r} is no shadow of {self.strategy.value!r}: remove it, or set"
+                ' shadow = "cluster" beside strategy = "requested"'
             )
         return self
 

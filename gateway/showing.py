@@ -9,6 +9,7 @@ from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Sil
 from gateway.decider import Decider
 from gateway.explaining.explainer import Explainer
 from gateway.explaining.listing import Listing
+from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
 from gateway.model.decision import Strategy
 from gateway.records import Records
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.eligibility import Policy
-    from gateway.explaining.ports import Previews, RehearsalOf
+    from gateway.explaining.ports import Previews, RehearsalOf, Watchers
     from gateway.model.explained import AssumedPin
     from gateway.ports import Credentials
     from gateway.requests import Intake
@@ -53,13 +54,24 @@ class Showing:
         strategy: Strategy,
         rehearsal_of: RehearsalOf,
         previews: Previews,
+        shadow_of: RehearsalOf | None = None,
     ) -> None:
         self.feed = Feed(sources.catalog, sources.clock, strategy.value)
+        self.shadow: Shadow | None = None
+        """Decides once more what was decided; None: nothing does."""
+        if shadow_of is not None:
+            name = Strategy.CLUSTER.value
+            self.shadow = Shadow(self.feed, shadow_of, sources.catalog, sources.clock, name)
         self._sources = sources
         self._settings = settings
         self._explainer = Explainer(
             rehearsal_of, previews, sources.catalog, sources.clock, strategy.value
         )
+
+    @property
+    def watchers(self) -> Watchers:
+        """Who hears of decisions."""
+        return self.shadow or self.feed
 
     def routes(self, intake: Intake) -> Routes:
         """Return the HTTP routes."""
@@ -94,7 +106,15 @@ def showing_of(
         routing.strategy,
         rehearsal_of(sources, routing, peers),
         PreviewClient(peers["credentials"]),
+        _shadow(sources, routing, peers) if routing.shadow else None,
     )
+
+
+def _shadow(
+    sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+) -> RehearsalOf:
+    as_other = routing.model_copy(update={"strategy": Strategy.CLUSTER, "shadow": ""})
+    return _scored(sources, as_other, peers, is_shadow=True)
 
 
 def _requested(
@@ -116,13 +136,17 @@ def _requested(
 
 
 def _scored(
-    sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+    sources: Sources,
+    routing: RoutingSettings,
+    peers: Mapping[str, Channel],
+    *,
+    is_shadow: bool = False,
 ) -> RehearsalOf:
     catalog, clock = sources.catalog, sources.clock
     strategy = routing.strategy.value
 
     def rehearsal_of(pin: AssumedPin | None) -> Rehearsed:
-        recorder = Recording(peers["scorer"], peers["planner"], strategy, pin)
+        recorder = Recording(peers["scorer"], peers["planner"], strategy, pin, is_shadow=is_shadow)
         decider = Decider(
             sources.credentials,
             sources.policy,

@@ -51,13 +51,20 @@ class Recording:
     """Asks scorer and planner about one action and keeps their answers whole."""
 
     def __init__(
-        self, scorer: Channel, planner: Channel, strategy: str, pin: AssumedPin | None
+        self,
+        scorer: Channel,
+        planner: Channel,
+        strategy: str,
+        pin: AssumedPin | None,
+        *,
+        is_shadow: bool = False,
     ) -> None:
         self._scorer = scorer_pb2_grpc.ScorerServiceStub(scorer)
         self._planner = planner_pb2_grpc.PlannerServiceStub(planner)
         self._listing = ScorerClient(scorer, strategy)
         self._strategy = strategy
         self._pin = pin
+        self._is_shadow = is_shadow
         self._score = b""
         self._plan = b""
 
@@ -73,8 +80,10 @@ class Recording:
             PeerError: the scorer did not answer in time.
             RouterError: it refused, for nothing may serve.
         """
-        request = deciding.score_request(action, record, prompt, self._strategy)
-        request.wants_explanation = True
+        request = deciding.score_request(
+            action, record, prompt, self._strategy, is_shadow=self._is_shadow
+        )
+        request.wants_explanation = not self._is_shadow
         try:
             answer = await self._scorer.Score(request, timeout=SCORE_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:

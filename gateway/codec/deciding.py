@@ -49,9 +49,14 @@ _MICROS = 1_000_000
 
 
 def score_request(
-    action: Action, record: EligibilityRecord, prompt: Prompt, strategy: str
+    action: Action,
+    record: EligibilityRecord,
+    prompt: Prompt,
+    strategy: str,
+    *,
+    is_shadow: bool = False,
 ) -> scorer_pb2.ScoreRequest:
-    """Return the question which model should serve."""
+    """Return the question which model should serve; for a shadow, which one would."""
     return scorer_pb2.ScoreRequest(
         action=action_context(action),
         features=request_features(action),
@@ -60,7 +65,7 @@ def score_request(
             text=prompt.text, first_text=prompt.first_text, text_bytes=prompt.text_bytes
         ),
         strategy=strategy,
-        mode=scorer_pb2.SCORE_MODE_ACTING,
+        mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
     )
 
 

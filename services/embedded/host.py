@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import gateway.build
-from gateway.build import PEERS
+from gateway.build import peers_of
 from gateway.settings import is_loopback
 from services.embedded import staged, welcome
 from services.embedded.sandbox import catalog as sandbox_catalog
@@ -97,7 +97,7 @@ class Stage:
         self._servers: dict[str, InProcessServer] = {}
         clock = SystemClock()
         built: list[tuple[Bundle, ServiceSettings]] = []
-        wanted = PEERS[settings.routing.strategy]
+        wanted = peers_of(settings.routing)
         for name in (each for each in staged.ORDER if each in wanted):
             part = staged.part(name, settings)
             bundle = part.build(catalog=catalog, clock=clock, channel_to=self._channels(name))

@@ -151,3 +151,7 @@ def test_routing_says_what_can_be_chosen() -> None:
         RoutingSettings.model_validate({"strategy": "guess"})
     with pytest.raises(ValidationError, match="shadow"):
         RoutingSettings(shadow="cluster")
+    with pytest.raises(ValidationError, match='set shadow = "cluster" beside'):
+        RoutingSettings.model_validate({"strategy": "requested", "shadow": "requested"})
+    known = RoutingSettings.model_validate({"strategy": "requested", "shadow": "cluster"})
+    assert known.shadow == "cluster"

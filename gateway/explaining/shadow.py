@@ -1,0 +1,135 @@
+"""Decides the same actions by another strategy, and only writes down what it would have picked.
+
+The acting decision goes out first and nothing waits here: decisions queue up to a bound, beyond
+which they are counted as dropped. A shadow has no sessions of its own, so each action is decided as
+if it were a session's first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from gateway import metrics
+from gateway.explaining.assumed import assumed_memory
+from gateway.explaining.costs import expected_costs
+from gateway.labels import call_labels
+from gateway.thread import address_of
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import ModelTier
+from services.runtime import context as call_context
+from services.runtime import log
+
+if TYPE_CHECKING:
+    from gateway.explaining.ports import RehearsalOf, Watchers
+    from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
+    from gateway.model.explained import Completed
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+MOST_WAITING = 64
+"""Actions that wait to be decided once more."""
+LIMIT_S = 5.0
+
+_log = log.get_logger("gateway")
+
+
+class Shadow:
+    """Hears of decisions beside other watchers, and decides them once more in a task of its own."""
+
+    def __init__(
+        self,
+        watchers: Watchers,
+        rehearsal_of: RehearsalOf,
+        catalog: Catalog,
+        clock: Clock,
+        strategy: str,
+    ) -> None:
+        self._watchers = watchers
+        self._rehearsal_of = rehearsal_of
+        self._catalog = catalog
+        self._clock = clock
+        self._strategy = strategy
+        self._waiting: asyncio.Queue[tuple[Action, Decision]] = asyncio.Queue(MOST_WAITING)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to decide what was heard of."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def aclose(self) -> None:
+        """End; what waits stays undecided."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def decided(self, action: Action, decision: Decision) -> None:
+        """Pass a decision on, and keep it to be made once more."""
+        self._watchers.decided(action, decision)
+        try:
+            self._waiting.put_nowait((action, decision))
+        except asyncio.QueueFull:
+            metrics.SHADOW.labels("dropped").inc()
+
+    def began(self, action: Action, started: AttemptStarted) -> None:
+        """Pass on that an attempt begins."""
+        self._watchers.began(action, started)
+
+    def missed(self, action: Action, failed: AttemptFailed) -> None:
+        """Pass on that an attempt failed."""
+        self._watchers.missed(action, failed)
+
+    def completed(self, action: Action, completed: Completed) -> None:
+        """Pass on the end of an action."""
+        self._watchers.completed(action, completed)
+
+    async def pick(self, action: Action) -> Decision | None:
+        """Return what the other strategy decides; None: nothing could serve, or it failed."""
+        token = call_context.current.set(call_labels(action))
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                decider = self._rehearsal_of(None).decider
+                ground = await decider.ground(action)
+                address = address_of(action, ModelTier.UNKNOWN)
+                now_unix_s = self._clock.now_unix_s()
+                memory = assumed_memory(address, None, self._strategy, now_unix_s)
+                return await decider.decide(ground, memory)
+        except TimeoutError:
+            return self._failed(action, Reason.ROUTING_UNAVAILABLE)
+        except RouterError as error:
+            return self._failed(action, error.reason)
+        finally:
+            call_context.current.reset(token)
+
+    async def _run(self) -> None:
+        while True:
+            action, decision = await self._waiting.get()
+            self._record(action, decision, await self.pick(action))
+
+    def _failed(self, action: Action, reason: Reason) -> None:
+        metrics.SHADOW.labels("failed").inc()
+        _log.info("shadow_failed", action_id=action.id, strategy=self._strategy, reason=reason)
+
+    def _record(self, action: Action, acting: Decision, shadow: Decision | None) -> None:
+        if shadow is None:
+            return
+        own, other = acting.plan.bindings[0], shadow.plan.bindings[0]
+        is_same = own.model_id == other.model_id
+        metrics.SHADOW.labels("same" if is_same else "other").inc()
+        _log.info(
+            "shadow_decision",
+            action_id=action.id,
+            installation_id=action.caller.installation_id,
+            session_hash=action.caller.thread_key[:8].hex(),
+            strategy=self._strategy,
+            model=other.model_id,
+            provider=other.provider,
+            reason=shadow.reason,
+            expected_cost_micros=expected_costs(action, shadow, self._catalog).served,
+            acting_model=own.model_id,
+            acting_provider=own.provider,
+            acting_cost_micros=expected_costs(action, acting, self._catalog).served,
+            is_same_model=is_same,
+        )
