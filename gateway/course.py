@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from gateway.explaining.ports import Watchers
-    from gateway.model import Action, BindingRef, Decision, Head, Tail
+    from gateway.model import (
+        Action,
+        AttemptFailed,
+        AttemptStarted,
+        BindingRef,
+        Decision,
+        Head,
+        Tail,
+    )
     from gateway.model.decision import Belief, Fact
     from gateway.model.record import Bill
     from services.domain.wire.model import Stop, StopReason, Usage
@@ -81,15 +89,23 @@ class Course:
             self._usage = tail.usage or usage
             self._stop = tail.stop_reason or self._stop
 
-    def attempt_began(self, cause: str) -> None:
+    def attempt_began(self, started: AttemptStarted) -> None:
         """Take note of an attempt, and of the rescue that it begins or a hop that leaves one."""
         self.attempts += 1
-        if cause in RESCUES:
-            self.rescue = cause
-        elif cause == "hop":
+        if started.cause in RESCUES:
+            self.rescue = started.cause
+        elif started.cause == "hop":
             self.rescue = ""
+        if self._watchers is not None:
+            self._watchers.began(self._action, started)
 
-    def attempt_ended(self, provider: str, outcome: str) -> None:
+    def attempt_missed(self, failed: AttemptFailed) -> None:
+        """Take note of an attempt that failed."""
+        self._attempt_ended(failed.provider, failed.failure.value)
+        if self._watchers is not None:
+            self._watchers.missed(self._action, failed)
+
+    def _attempt_ended(self, provider: str, outcome: str) -> None:
         """Count an attempt."""
         label = metrics.provider_label(provider, self._providers)
         metrics.ATTEMPTS.labels(label, outcome).inc()
@@ -100,7 +116,7 @@ class Course:
         if outcome != "served":
             self._reason = self._reason or "broken"
         if self.head is not None:
-            self.attempt_ended(self.head.binding.provider, outcome)
+            self._attempt_ended(self.head.binding.provider, outcome)
         self.is_over = True
 
     def answered(self) -> None:

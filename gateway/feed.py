@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gateway.explaining.costs import expected_costs, saved_micros
-from gateway.model.explained import Completed, Explained
+from gateway.model.explained import Began, Completed, Explained, Lost
+from gateway.model.record import AttemptKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from gateway.model import Action, Decision
+    from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
     from gateway.model.explained import Event
     from gateway.model.record import LedgerRow
     from services.domain.catalog import Catalog
@@ -51,7 +52,9 @@ class _Running:
     """An action between its decision and its end."""
 
     action: Action
-    rows: list[LedgerRow]
+    rows: list[LedgerRow] = field(default_factory=list)
+    told: set[int] = field(default_factory=set)
+    """Attempts whose failure was told as it happened."""
 
 
 class Reader:
@@ -112,7 +115,7 @@ class Feed:
         """Tell of a decision."""
         if not self._readers:
             return
-        self._running[action.id] = _Running(action, [])
+        self._running[action.id] = _Running(action)
         explained = Explained(
             action=action,
             decision=decision,
@@ -122,17 +125,29 @@ class Feed:
         )
         self._tell(explained, action)
 
+    def began(self, action: Action, started: AttemptStarted) -> None:
+        """Tell that an attempt begins."""
+        if action.id in self._running:
+            installation_id = action.caller.installation_id
+            self._tell_attempt(Began(action.id, installation_id, started), action)
+
+    def missed(self, action: Action, failed: AttemptFailed) -> None:
+        """Tell that an attempt failed, or was passed over."""
+        running = self._running.get(action.id)
+        if running is None or failed.attempt is None:
+            return
+        running.told.add(failed.attempt.number)
+        self._tell_attempt(Lost(action.id, action.caller.installation_id, failed), action)
+
     def settled(self, rows: Sequence[LedgerRow]) -> None:
-        """Tell of attempts that are settled."""
+        """Tell of attempts that are settled, but for those whose end was told."""
         for row in rows:
             running = self._running.get(row.action_id)
             if running is None:
                 continue
             running.rows.append(row)
-            for reader in self._readers:
-                if reader.interest.wants_attempts:
-                    caller = running.action.caller
-                    reader.offer(row, row.action_id, row.installation_id, caller.session_key)
+            if row.kind != AttemptKind.SERVE or row.attempt not in running.told:
+                self._tell_attempt(row, running.action)
 
     def completed(self, action: Action, completed: Completed) -> None:
         """Tell of the end of an action; its ledger rows are added here."""
@@ -144,7 +159,16 @@ class Feed:
         saved = saved_micros(told, action.features.requested_model, self._catalog)
         self._tell(replace(told, saved_micros=saved), action)
 
-    def _tell(self, event: Event, action: Action) -> None:
+    def _tell_attempt(self, event: Event, action: Action) -> None:
+        self._tell(event, action, lambda interest: interest.wants_attempts)
+
+    def _tell(
+        self,
+        event: Event,
+        action: Action,
+        is_wanted: Callable[[Interest], bool] = lambda _: True,
+    ) -> None:
         caller = action.caller
         for reader in self._readers:
-            reader.offer(event, action.id, caller.installation_id, caller.session_key)
+            if is_wanted(reader.interest):
+                reader.offer(event, action.id, caller.installation_id, caller.session_key)

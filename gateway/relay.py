@@ -109,10 +109,10 @@ class Relay:
         missed: list[AttemptFailed] = []
         while (part := await self.answer.read()) is not None:
             match part:
-                case AttemptStarted(cause=cause):
-                    self._course.attempt_began(cause)
-                case AttemptFailed(provider=provider, failure=failure):
-                    self._course.attempt_ended(provider, failure.value)
+                case AttemptStarted():
+                    self._course.attempt_began(part)
+                case AttemptFailed():
+                    self._course.attempt_missed(part)
                     missed.append(part)
                 case Head():
                     self._course.head = part

@@ -24,6 +24,7 @@ from gateway.codec.enums import (
     FAMILY_OF,
     KIND_OF,
     OWNER_OF,
+    STEP_OF,
     STOP_OF,
 )
 from gateway.model import (
@@ -142,6 +143,7 @@ def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
                 started.binding.binding_index,
                 attribution_of(started.credential) if started.HasField("credential") else None,
                 CAUSE_OF.get(started.cause, ""),
+                _seconds(started.wait),
             )
         case "attempt_failed":
             attempt = message.attempt_failed.attempt
@@ -152,6 +154,13 @@ def part_of(message: dispatch_pb2.DispatchResponse) -> Part | None:
                 record_of(attempt),
                 effect_of(failed.effect_if_rescued),
                 effect_of(failed.effect_if_unserved),
+                next_step=STEP_OF.get(failed.next_step, ""),
+                wait_s=_seconds(failed.wait),
+                retry_after_s=(
+                    _seconds(failed.retry_delay) if failed.HasField("retry_delay") else None
+                ),
+                vendor_type=failed.vendor_type,
+                dropped_feature=failed.dropped_feature,
             )
         case "head":
             return _head(message.head)

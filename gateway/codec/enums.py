@@ -64,6 +64,14 @@ OUTCOME_OF = {
 SOURCE_OF = {
     getattr(usage_pb2.UsageSource, f"USAGE_SOURCE_{source.name}"): source for source in UsageSource
 }
+STEP_OF = {
+    number: name.removeprefix("WALK_STEP_").lower()
+    for name, number in dispatch_pb2.WalkStep.items()
+    if number
+}
+STEPS: Mapping[str, dispatch_pb2.WalkStep] = {
+    step: getattr(dispatch_pb2.WalkStep, f"WALK_STEP_{step.upper()}") for step in STEP_OF.values()
+}
 EFFECT_OF = {
     getattr(dispatch_pb2.SessionEffectKind, f"SESSION_EFFECT_KIND_{kind.name}"): kind
     for kind in EffectKind
@@ -76,3 +84,9 @@ CAUSE_OF = {
     for name, number in attempt_pb2.AttemptCause.items()
     if number
 }
+CAUSES: Mapping[str, attempt_pb2.AttemptCause] = {
+    cause: getattr(attempt_pb2.AttemptCause, f"ATTEMPT_CAUSE_{cause.upper()}")
+    for cause in CAUSE_OF.values()
+}
+FAILURES = {failure.value: number for number, failure in FAILURE_OF.items()}
+OUTCOMES = {outcome: number for number, outcome in OUTCOME_OF.items()}

@@ -11,11 +11,11 @@ from gateway.codec.attempts import binding_ref
 from gateway.codec.deciding import TIERS, price_message
 from gateway.codec.enums import (
     AVAILABILITIES,
-    CAUSE_OF,
+    CAUSES,
     CREDENTIAL_KINDS,
-    FAILURE_OF,
+    FAILURES,
     LAYERS,
-    OUTCOME_OF,
+    OUTCOMES,
     OWNERS,
     SOURCE_OF,
 )
@@ -35,12 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1_000
-_OUTCOMES = {outcome: number for number, outcome in OUTCOME_OF.items()}
-_CAUSES: Mapping[str, attempt_pb2.AttemptCause] = {
-    cause: getattr(attempt_pb2.AttemptCause, f"ATTEMPT_CAUSE_{cause.upper()}")
-    for cause in CAUSE_OF.values()
-}
-_FAILURES = {failure.value: number for number, failure in FAILURE_OF.items()}
+
 _SOURCES = {source: number for number, source in SOURCE_OF.items()}
 _KINDS: Mapping[str, attempt_pb2.AttemptKind] = {
     kind.value: getattr(attempt_pb2.AttemptKind, f"ATTEMPT_KIND_{kind.name}")
@@ -125,7 +120,7 @@ def action_result(completed: Completed) -> router_pb2.ActionResult:
         saved_micro_usd=completed.saved_micros,
         attempt_count=completed.attempt_count,
         installation_id=completed.installation_id,
-        failure_class=_FAILURES.get(completed.failure),
+        failure_class=FAILURES.get(completed.failure),
     )
 
 
@@ -138,7 +133,7 @@ def attempt_record(row: LedgerRow) -> attempt_pb2.AttemptRecord:
         attempt_number=row.attempt,
         kind=_KINDS[row.kind],
         binding=binding_pb2.BindingRef(model_id=row.model, provider=row.provider),
-        cause=_CAUSES.get(row.cause),
+        cause=CAUSES.get(row.cause),
         credential=grant_pb2.CredentialAttribution(
             fingerprint=row.fingerprint,
             kind=CREDENTIAL_KINDS[CredentialKind(row.credential_kind)]
@@ -147,11 +142,11 @@ def attempt_record(row: LedgerRow) -> attempt_pb2.AttemptRecord:
             owner=OWNERS.get(row.credential_owner),
             is_subscription_served=row.is_subscription_served,
         ),
-        outcome=_OUTCOMES[outcome],
+        outcome=OUTCOMES[outcome],
         http_status=row.http_status,
         usage=_usage(row) if row.source else None,
         is_fast_tier=row.is_fast_tier,
-        failure_class=_FAILURES.get(failure),
+        failure_class=FAILURES.get(failure),
     )
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gateway.decider import Decider
-    from gateway.model import Action, Decision
+    from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
     from gateway.model.explained import AssumedPin, Completed, CredentialPreview, Working
 
 
@@ -48,6 +48,14 @@ class Watchers(Protocol):
 
     def decided(self, action: Action, decision: Decision) -> None:
         """Hear of a decision."""
+        ...
+
+    def began(self, action: Action, started: AttemptStarted) -> None:
+        """Hear that an attempt begins."""
+        ...
+
+    def missed(self, action: Action, failed: AttemptFailed) -> None:
+        """Hear that an attempt failed, or was passed over."""
         ...
 
     def completed(self, action: Action, completed: Completed) -> None:

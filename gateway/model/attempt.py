@@ -118,6 +118,7 @@ class AttemptStarted:
     binding_index: int = 0
     attribution: Attribution | None = None
     cause: str = ""
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,14 @@ class AttemptFailed:
     attempt: AttemptRecord | None = None
     if_rescued: Effect | None = None
     if_unserved: Effect | None = None
+    next_step: str = ""
+    """What the walk does next; empty: not said."""
+    wait_s: float = 0.0
+    retry_after_s: float | None = None
+    """What the upstream asked to be waited."""
+    vendor_type: str = ""
+    dropped_feature: str = ""
+    """What was given up inside the attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from gateway.model.action import Action, ActionId, InstallationId
-    from gateway.model.attempt import BindingRef
+    from gateway.model.attempt import AttemptFailed, AttemptStarted, BindingRef
     from gateway.model.decision import Decision
     from gateway.model.record import LedgerRow
     from gateway.sessions.model import CacheState
@@ -96,5 +96,23 @@ class Completed:
         return sum(row.charged_micros for row in self.rows)
 
 
-Event: TypeAlias = "Explained | LedgerRow | Completed"
-"""Something that was decided, an attempt that ended, or an action that is over."""
+@dataclass(frozen=True, slots=True)
+class Began:
+    """An attempt of an action that begins."""
+
+    action_id: ActionId
+    installation_id: InstallationId
+    started: AttemptStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An attempt of an action that failed, or was passed over."""
+
+    action_id: ActionId
+    installation_id: InstallationId
+    failed: AttemptFailed
+
+
+Event: TypeAlias = "Explained | Began | Lost | LedgerRow | Completed"
+"""Something that was decided, an attempt that begins or ended, or an action that is over."""

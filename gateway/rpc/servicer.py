@@ -11,10 +11,10 @@ from pointsman.router.v1 import router_pb2 as pb
 from pointsman.router.v1 import router_pb2_grpc as rpc
 
 from gateway.codec import router as codec
-from gateway.codec import watching
+from gateway.codec import walking, watching
 from gateway.feed import Interest
 from gateway.model import Scope
-from gateway.model.explained import Completed, Explained
+from gateway.model.explained import Began, Completed, Explained, Lost
 from gateway.requests import Arrival, new_action_id
 from gateway.rpc.callers import token_of
 from services.domain.errors import InvalidRequestError, Reason, RouterError
@@ -166,6 +166,10 @@ def _told(missed: Missed, *, wants_explanation: bool) -> pb.WatchDecisionsRespon
             )
         case Completed() as completed:
             answer.completed.CopyFrom(watching.action_result(completed))
+        case Began() as began:
+            answer.began.CopyFrom(walking.begin_notice(began))
+        case Lost() as lost:
+            answer.attempted.CopyFrom(walking.lost_notice(lost))
         case row:
             answer.attempted.CopyFrom(watching.attempt_notice(row))
     return answer

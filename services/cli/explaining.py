@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from urllib.parse import urlencode
 import typer
 
 from services.cli import output
-from services.cli.reaching import DEFAULT_SERVER, KEY_VARIABLE, checked_key
+from services.cli.reaching import DEFAULT_RPC, DEFAULT_SERVER, KEY_VARIABLE, checked_key
 from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ MOST_EXCLUDED = 12
 
 
 def route(
-    file: Annotated[str, typer.Argument(help="Body of a request as JSON; `-`: standard input.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="Body of a request as JSON; `-`: standard input; none: with --follow.",
+            show_default=False,
+        ),
+    ] = "",
     server: Annotated[str, typer.Option(help="Address of the router.")] = DEFAULT_SERVER,
     key: Annotated[
         str, typer.Option(envvar=KEY_VARIABLE, show_default=False, help="A router key.")
@@ -40,16 +47,40 @@ def route(
     pin: Annotated[
         str, typer.Option(help="MODEL@PROVIDER that the session is pinned to; empty: none.")
     ] = "",
+    rpc: Annotated[
+        str, typer.Option(help="Address of its RouterService, with --follow.")
+    ] = DEFAULT_RPC,
+    action: Annotated[
+        str, typer.Option(help="Id of the only action to follow, to its end; empty: all.")
+    ] = "",
     *,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Show live decisions and attempts as they happen.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Explain one decision: what would serve a request now, and why. Nothing is sent upstream."""
+    """Explain one decision: what would serve a request now, and why. Nothing is sent upstream.
+
+    With --follow: show what happens to live requests, attempt by attempt, until Ctrl-C.
+    """
+    if follow == bool(file):
+        raise typer.BadParameter("name a FILE, or --follow and no file", param_hint="FILE")
+    if follow:
+        _followed(rpc, checked_key(key), action, as_json=json)
+        return
     words = {"surface": surface, "model": model, "pin": pin}
     found = asyncio.run(_asked(_read(file), server, checked_key(key), words))
     if json:
         output.as_json_text(dict(found))
     else:
         show(found)
+
+
+def _followed(rpc: str, key: str, action: str, *, as_json: bool) -> None:
+    from services.cli import following
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(following.follow(rpc, key, action, as_json=as_json))
 
 
 async def _asked(body: bytes, server: str, key: str, words: Mapping[str, str]) -> Document:

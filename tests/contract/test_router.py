@@ -16,6 +16,7 @@ from pointsman.common.v1 import (
     info_pb2,
     info_pb2_grpc,
 )
+from pointsman.dispatch.v1 import dispatch_pb2
 from pointsman.planner.v1 import planner_pb2
 from pointsman.router.v1 import router_pb2 as pb
 from pointsman.router.v1 import router_pb2_grpc as rpc
@@ -27,8 +28,9 @@ from gateway.explaining.explainer import Explainer
 from gateway.explaining.listing import Listing
 from gateway.feed import Feed
 from gateway.keys import key_of
-from gateway.model import InstallationId
+from gateway.model import AttemptFailed, AttemptStarted, BindingRef, InstallationId
 from gateway.model.decision import PlanAnswer, Strategy
+from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution
 from gateway.records import Records
 from gateway.requests import Intake
 from gateway.rpc.callers import Callers
@@ -37,6 +39,7 @@ from gateway.rpc.servicer import Parts
 from gateway.showing import Sources
 from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
+from services.domain.vocab import FailureClass
 from services.runtime import status
 from services.runtime.clock import SystemClock
 from services.runtime.host import Bundle
@@ -53,6 +56,26 @@ OTHER_INSTALLATION = InstallationId("5f0c7a4e-0000-4000-8000-000000000002")
 SOON_S = 5.0
 BODY = b'{"model": "big", "max_tokens": 1000, "messages": [{"role": "user", "content": "hello"}]}'
 CHAT_BODY = b'{"model": "big", "messages": [{"role": "user", "content": "hello"}]}'
+
+PAID = Attribution("abcd1234", "api_key")
+MISSED = AttemptFailed(
+    "acme",
+    FailureClass.RATE_LIMITED,
+    AttemptRecord(
+        7,
+        BindingRef("dear", "acme", "dear", 0),
+        AttemptOutcome.FAILED,
+        PAID,
+        cause="hop",
+        failure="rate_limited",
+        http_status=429,
+    ),
+    next_step="retry",
+    wait_s=2.0,
+    retry_after_s=2.0,
+    vendor_type="rate_limit_error",
+    dropped_feature="top_k",
+)
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -284,17 +307,29 @@ async def test_decisions_are_streamed_as_they_happen(serve: Serve) -> None:
         async for each in call:
             if not told:
                 rig.feed.decided(mine, a_decision(mine))
+                rig.feed.began(mine, AttemptStarted(7, "acme", "dear", 0, PAID, "hop", 0.5))
+                rig.feed.missed(mine, MISSED)
                 rig.feed.settled(ledger_rows(mine))
                 rig.feed.completed(mine, a_result(mine))
             told.append(each)
     kinds = [each.WhichOneof("event") for each in told]
-    assert kinds == [None, "decided", "attempted", "attempted", "completed"]
-    failed, served = (each.attempted.attempt for each in told[2:4])
+    assert kinds[:4] == [None, "decided", "began", "attempted"]
+    assert kinds[4:] == ["attempted", "attempted", "completed"]
+    began, missed = told[2].began, told[3].attempted
+    assert (began.attempt_number, began.binding.provider) == (7, "acme")
+    assert began.cause == attempt_pb2.ATTEMPT_CAUSE_HOP
+    assert (began.credential.fingerprint, began.wait.ToMilliseconds()) == ("abcd1234", 500)
+    assert missed.attempt.failure_class == attempt_pb2.FAILURE_CLASS_RATE_LIMITED
+    assert missed.attempt.http_status == 429
+    assert missed.next_step == dispatch_pb2.WALK_STEP_RETRY
+    assert (missed.wait.seconds, missed.retry_delay.seconds) == (2, 2)
+    assert (missed.vendor_type, missed.dropped_feature) == ("rate_limit_error", "top_k")
+    failed, served = (each.attempted.attempt for each in told[4:6])
     assert failed.failure_class == attempt_pb2.FAILURE_CLASS_OVERLOADED
     assert served.outcome == attempt_pb2.ATTEMPT_OUTCOME_SERVED
     assert told[1].decided.binding.model_id == "cheap"
-    assert told[4].completed.served.model_id == "cheap"
-    assert told[4].completed.http_status == 200
+    assert told[6].completed.served.model_id == "cheap"
+    assert told[6].completed.http_status == 200
 
 
 @pytest.mark.parametrize(

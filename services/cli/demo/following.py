@@ -11,10 +11,12 @@ import grpc
 from pointsman.common.v1 import action_pb2
 from pointsman.router.v1 import router_pb2, router_pb2_grpc
 
-from services.runtime.launch import StartError
+from services.cli.reaching import unreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from services.runtime.launch import StartError
 
 CONNECT_S = 5.0
 SETTLE_S = 5.0
@@ -105,7 +107,7 @@ async def following(rpc: str, key: str) -> AsyncIterator[Follower]:
             await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done() or waiting.exception() is not None:
                 waiting.cancel()
-                raise StartError(_why(rpc, task))
+                raise _why(rpc, task)
             yield follower
         finally:
             task.cancel()
@@ -113,11 +115,6 @@ async def following(rpc: str, key: str) -> AsyncIterator[Follower]:
                 await task
 
 
-def _why(rpc: str, task: asyncio.Future[None]) -> str:
+def _why(rpc: str, task: asyncio.Future[None]) -> StartError:
     fault = task.exception() if task.done() and not task.cancelled() else None
-    if isinstance(fault, grpc.aio.AioRpcError) and fault.code() is not grpc.StatusCode.UNAVAILABLE:
-        return f"RouterService at {rpc} refused: {fault.details()}"
-    return (
-        f"RouterService does not answer at {rpc}: set [gateway] rpc_listen, or name its address"
-        " with --rpc"
-    )
+    return unreachable(rpc, fault if isinstance(fault, grpc.aio.AioRpcError) else None)

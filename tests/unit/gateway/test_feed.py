@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from gateway.feed import MOST_WAITING, Feed, Interest
-from gateway.model.explained import Completed, Explained
-from gateway.model.record import LedgerRow
+from gateway.model import AttemptFailed, AttemptStarted, BindingRef
+from gateway.model.explained import Began, Completed, Explained, Lost
+from gateway.model.record import AttemptOutcome, AttemptRecord, LedgerRow
+from services.domain.vocab import FailureClass
 from tests.fakes.clock import FakeClock
 from tests.unit.gateway.happenings import CATALOG, a_decision, a_result, an_action, ledger_rows
 
@@ -89,3 +92,29 @@ async def test_without_readers_nothing_is_kept() -> None:
     assert event.rows == ()
     assert event.charged_micros is None
     assert event.saved_micros is None
+
+
+async def test_a_walk_is_told_as_it_goes_and_no_attempt_twice() -> None:
+    feed, action = _feed(), an_action()
+    started = AttemptStarted(1, "acme", "dear", cause="first")
+    record = AttemptRecord(1, BindingRef("dear", "acme", "dear", 0), AttemptOutcome.FAILED)
+    failed = AttemptFailed("acme", FailureClass.OVERLOADED, record, next_step="retry", wait_s=0.5)
+    rows = ledger_rows(action)
+    with (
+        feed.reading(Interest(wants_attempts=True)) as reader,
+        feed.reading(Interest()) as other,
+    ):
+        feed.began(action, started)
+        feed.decided(action, a_decision(action))
+        feed.began(action, started)
+        feed.missed(action, failed)
+        feed.settled([replace(row, attempt=number) for number, row in enumerate(rows, 1)])
+        feed.completed(action, a_result(action))
+        heard = [(await reader.read()).event for _ in range(5)]
+        assert [type((await other.read()).event) for _ in range(2)] == [Explained, Completed]
+    assert [type(event) for event in heard] == [Explained, Began, Lost, LedgerRow, Completed]
+    row, result = heard[3:]
+    assert isinstance(row, LedgerRow)
+    assert row.attempt == 2
+    assert isinstance(result, Completed)
+    assert len(result.rows) == 2
