@@ -95,20 +95,23 @@ class Shadow:
                 address = address_of(action, ModelTier.UNKNOWN)
                 now_unix_s = self._clock.now_unix_s()
                 memory = assumed_memory(address, None, self._strategy, now_unix_s)
-                return await decider.decide(ground, memory)
+                decision = await decider.decide(ground, memory)
         except TimeoutError:
-            return self._failed(action, Reason.ROUTING_UNAVAILABLE)
+            self._count_failure(action, Reason.ROUTING_UNAVAILABLE)
         except RouterError as error:
-            return self._failed(action, error.reason)
+            self._count_failure(action, error.reason)
+        else:
+            return decision
         finally:
             call_context.current.reset(token)
+        return None
 
     async def _run(self) -> None:
         while True:
             action, decision = await self._waiting.get()
             self._record(action, decision, await self.pick(action))
 
-    def _failed(self, action: Action, reason: Reason) -> None:
+    def _count_failure(self, action: Action, reason: Reason) -> None:
         metrics.SHADOW.labels("failed").inc()
         _log.info("shadow_failed", action_id=action.id, strategy=self._strategy, reason=reason)
 
