@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gateway.sessions.model import Session
     from services.domain.catalog import Model
 
+TELLING_TOKENS = 2_000
+"""Shortest prompt whose count says how estimates miss."""
 MOST_CORRECTION = 4.0
 """Factor by which an estimate is corrected at most: a count that is further away was of another
 prompt."""
@@ -80,20 +82,26 @@ def pin_side(scored: Scored, pin: Choice, moment: Moment) -> Side:
 def prompt_tokens(session: Session, estimated_tokens: int) -> int:
     """Return the size of the prompt: the estimate, corrected by how the last one missed its count.
 
-    A history that was not cut only grows, so that it has at least what was last counted of it.
+    A history that was not cut has what was last counted of it and what came since. By how much
+    estimates miss, only a prompt of some length tells: in a short one all that vendors add to it
+    outweighs its words.
     """
     last = session.last_use
     if last is None:
         return estimated_tokens
     counted = last.tokens.fresh + last.tokens.cached
-    corrected = round(estimated_tokens * _correction(last.estimated_tokens, counted))
-    is_cut = last.history_epoch != session.history_epoch
-    return max(1, corrected) if is_cut else max(1, corrected, counted)
+    correction = _correction(last.estimated_tokens, counted)
+    if last.history_epoch != session.history_epoch:
+        return max(1, round(estimated_tokens * correction))
+    if not last.estimated_tokens:
+        return max(1, estimated_tokens, counted)
+    grown = max(0, estimated_tokens - last.estimated_tokens)
+    return max(1, counted + round(grown * correction))
 
 
 def _correction(estimated_tokens: int, counted_tokens: int) -> float:
-    """Return what an estimate is to be multiplied by; 1 where nothing was estimated or counted."""
-    if estimated_tokens <= 0 or counted_tokens <= 0:
+    """Return what an estimate is to be multiplied by; 1 where too little was estimated."""
+    if estimated_tokens < TELLING_TOKENS or counted_tokens <= 0:
         return 1.0
     return min(MOST_CORRECTION, max(1 / MOST_CORRECTION, counted_tokens / estimated_tokens))
 

@@ -100,16 +100,28 @@ def test_writes_of_an_hour_are_priced_as_such() -> None:
     assert belief.usage.cache_read == 9_995
 
 
-@given(estimate=st.integers(1, 10**6), factor=st.floats(0.3, 3.5))
+@given(estimate=st.integers(2_000, 10**6), factor=st.floats(0.3, 3.5))
 def test_an_estimate_that_missed_is_corrected_for_the_next_prompt(
     estimate: int, factor: float
 ) -> None:
     real = max(1, round(estimate * factor))
     session = counted(pinned(), Usage(real, 0, 0), estimate, NOW)
     corrected = prompt_tokens(session, 2 * estimate)
-    assert corrected == pytest.approx(2 * real, rel=0.02, abs=2 / min(1.0, factor) + 4 * factor)
+    assert corrected == pytest.approx(2 * real, rel=0.001, abs=2)
 
 
 def test_a_count_that_is_out_of_reach_corrects_no_further_than_fourfold() -> None:
-    session = counted(pinned(), Usage(100_000, 0, 0), 10, NOW)
+    session = counted(pinned(), Usage(100_000, 0, 0), 10_000, NOW)
     assert prompt_tokens(replace(session, history_epoch=1), 1_000) == 4_000
+
+
+def test_a_short_prompt_tells_what_is_added_to_it_and_not_how_words_are_counted() -> None:
+    session = counted(pinned(), Usage(8_000, 0, 0), 30, NOW)
+    assert prompt_tokens(session, 100_030) == 108_000
+    assert prompt_tokens(replace(session, history_epoch=1), 1_000) == 1_000
+
+
+@given(first=st.integers(1, 10**5), later=st.integers(0, 10**5), real=st.integers(1, 10**5))
+def test_a_history_that_was_not_cut_never_shrinks(first: int, later: int, real: int) -> None:
+    session = counted(pinned(), Usage(real, 0, 0), first, NOW)
+    assert prompt_tokens(session, later) >= real
