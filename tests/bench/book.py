@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tests.bench.shapes import Case, LoadFigures, Measurement, Route
+from tests.bench.shapes import Case, LoadFigures, Measurement
 from tests.bench.stats import median
 
 DIRECT = "direct"
@@ -52,8 +52,7 @@ class Book:
 
 def base_case(case: Case) -> Case:
     """Return the case that targets without translation are measured on, for comparison."""
-    route = Route.MESSAGES if case.route.is_messages else Route.CHAT
-    return Case(case.shape, route, case.clients)
+    return Case(case.shape, case.route.same_dialect, case.clients)
 
 
 def rate(figures: LoadFigures) -> float | None:

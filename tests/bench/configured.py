@@ -1,17 +1,17 @@
-"""The configuration of the product under test: a canned provider in two dialects, a few models."""
+"""The configuration of the product under test: a canned provider in all dialects, a few models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.bench.shapes import BURST_MODEL, PACED_MODEL
+from tests.bench.shapes import BURST_MODEL, PACED_MODEL, Dialect
 
 
 def catalog() -> str:
     """Return the models that are asked for by name."""
     return "".join(
         _model(dialect, pace, upstream_id)
-        for dialect in ("messages", "chat")
+        for dialect in Dialect
         for pace, upstream_id in (("burst", BURST_MODEL), ("paced", PACED_MODEL))
     )
 
@@ -42,16 +42,7 @@ database = "{databases[0]}"
 strategy = "{strategy}"
 score_tool_results = false
 
-[providers.canned-messages]
-family = "anthropic"
-base_url = "http://127.0.0.1:{provider_port}"
-api_key = "x"
-
-[providers.canned-chat]
-family = "openai_chat"
-base_url = "http://127.0.0.1:{provider_port}/v1"
-api_key = "x"
-
+{"".join(_provider(dialect, provider_port) for dialect in Dialect)}
 [catalog]
 extend = ["catalog.toml"]
 
@@ -71,6 +62,25 @@ encryption_keys = ["{encryption_key}"]
 [services.dispatch]
 {_addresses(ports, "dispatch")}
 """
+
+
+def _provider(dialect: Dialect, port: int) -> str:
+    family, base = _SPOKEN[dialect]
+    return f"""
+[providers.canned-{dialect}]
+family = "{family}"
+base_url = "http://127.0.0.1:{port}{base}"
+api_key = "x"
+"""
+
+
+_SPOKEN: Mapping[Dialect, tuple[str, str]] = {
+    Dialect.MESSAGES: ("anthropic", ""),
+    Dialect.CHAT: ("openai_chat", "/v1"),
+    Dialect.RESPONSES: ("openai_responses", "/v1"),
+    Dialect.GEMINI: ("gemini", ""),
+}
+"""The family of each dialect, and how the path of its providers begins."""
 
 
 def _model(dialect: str, pace: str, upstream_id: str) -> str:

@@ -57,6 +57,7 @@ class Client(asyncio.Protocol):
         self._asked = 0.0
         self._first_byte = 0.0
         self._tail = b""
+        self._last_stamp = 0
 
     @property
     def is_open(self) -> bool:
@@ -110,8 +111,11 @@ class Client(asyncio.Protocol):
         text = self._tail + body
         end = max(0, len(self._tail) - STAMP_BYTES)
         for stamp in STAMP.finditer(text, end):
-            if stamp.end() > len(self._tail):
-                self._record.transits.append((now - int(stamp.group(1))) / 1e6)
+            sent = int(stamp.group(1))
+            # One dialect repeats the whole text at the end: only what is new has just arrived.
+            if stamp.end() > len(self._tail) and sent > self._last_stamp:
+                self._last_stamp = sent
+                self._record.transits.append((now - sent) / 1e6)
         self._tail = text[-TERMINAL_BYTES:]
 
     def _settle(self) -> None:

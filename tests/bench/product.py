@@ -17,7 +17,7 @@ from tests.bench import deciding
 from tests.bench.configured import catalog, configuration
 from tests.bench.machine import BenchError, Machine, own_program
 from tests.bench.ports import settled_port
-from tests.bench.shapes import Entrance, Mode, Route, Stage, StageServer, Target
+from tests.bench.shapes import Dialect, Entrance, Mode, Route, Stage, StageServer, Target
 from tests.fakes.postgres import PostgresUnavailableError, running_postgres
 
 CLI = "services.cli"
@@ -44,18 +44,17 @@ class Databases:
     note: str
 
 
-def _entrance(provider: str, *, is_messages: bool) -> Entrance:
-    name = "x-api-key" if is_messages else "Authorization"
-    value = ROUTER_KEY if is_messages else f"Bearer {ROUTER_KEY}"
-    return Entrance({name: value}, f"{provider}-burst", f"{provider}-paced")
+def _entrance(route: Route) -> Entrance:
+    name, value = _SHOWN.get(route.client, ("Authorization", f"Bearer {ROUTER_KEY}"))
+    return Entrance({name: value}, f"{route.provider}-burst", f"{route.provider}-paced")
 
 
-ENTRANCES: Mapping[Route, Entrance] = {
-    Route.MESSAGES: _entrance("messages", is_messages=True),
-    Route.CHAT: _entrance("chat", is_messages=False),
-    Route.MESSAGES_TO_CHAT: _entrance("chat", is_messages=True),
-    Route.CHAT_TO_MESSAGES: _entrance("messages", is_messages=False),
+_SHOWN: Mapping[Dialect, tuple[str, str]] = {
+    Dialect.MESSAGES: ("x-api-key", ROUTER_KEY),
+    Dialect.GEMINI: ("x-goog-api-key", ROUTER_KEY),
 }
+"""How a client shows its key where it is not a bearer token."""
+ENTRANCES: Mapping[Route, Entrance] = {route: _entrance(route) for route in Route}
 
 
 DECIDING_MODES = tuple(mode for mode in Mode if mode is not Mode.REQUESTED)

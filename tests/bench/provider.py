@@ -14,8 +14,9 @@ from tests.bench.programs import announce, run
 from tests.bench.shapes import BURST_CHUNKS, PACE_SECONDS, PACED_CHUNKS, PACED_MODEL
 
 CONTENT_LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
-STREAMED = re.compile(rb'"stream": ?true')
+STREAMED = re.compile(rb'"stream": ?true|:streamGenerateContent')
 PACED = PACED_MODEL.encode()
+"""Both stand in the body, or in the address."""
 END_OF_HEAD = b"\r\n\r\n"
 END_OF_CHUNKS = b"0\r\n\r\n"
 WHOLE_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -56,8 +57,9 @@ class Provider(asyncio.Protocol):
         self._buffer += data
         for path, body in self._requests():
             script = script_of(path)
-            if STREAMED.search(body):
-                self._tasks.create_task(self._stream(script, is_paced=PACED in body))
+            if STREAMED.search(body) or STREAMED.search(path):
+                is_paced = PACED in body or PACED in path
+                self._tasks.create_task(self._stream(script, is_paced=is_paced))
             else:
                 self._write(WHOLE_HEAD % len(script.whole) + script.whole)
 
@@ -82,7 +84,7 @@ class Provider(asyncio.Protocol):
         return 0
 
     async def _stream(self, script: Script, *, is_paced: bool) -> None:
-        self._write(STREAM_HEAD + _chunk(script.opening))
+        self._write(STREAM_HEAD + (_chunk(script.opening) if script.opening else b""))
         for _ in range(PACED_CHUNKS if is_paced else BURST_CHUNKS):
             await asyncio.sleep(PACE_SECONDS if is_paced else 0)
             await self._may_write.wait()

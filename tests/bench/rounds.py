@@ -15,9 +15,23 @@ from pydantic import TypeAdapter
 from tests.bench.canned import request_body, terminal_of
 from tests.bench.deciding import question_of
 from tests.bench.machine import Machine
-from tests.bench.shapes import Case, LoadFigures, LoadOrder, Measurement, Mode, Route, Shape, Target
+from tests.bench.shapes import (
+    Case,
+    Dialect,
+    LoadFigures,
+    LoadOrder,
+    Measurement,
+    Mode,
+    Route,
+    Shape,
+    Target,
+)
 
 SPARE_SECONDS = 60.0
+_NEWER_ROUTES = tuple(
+    route for route in Route if {route.client, route.provider} & {Dialect.RESPONSES, Dialect.GEMINI}
+)
+"""Routes that only show what a chunk costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,8 @@ def full_cases() -> tuple[Case, ...]:
         *_cases(Route.CHAT, (1, 16, 64)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
         *_cases(Route.CHAT_TO_MESSAGES, (1, 16)),
+        *(case for route in _NEWER_ROUTES for case in _chunk_cases(route)),
+        *(Case(Shape.PACED, route, 4) for route in _NEWER_ROUTES),
         *_deciding_cases(Mode.STICKY, Mode.CACHED, Mode.SCORED, Mode.PLANNED),
     )
 
@@ -47,6 +63,8 @@ def quick_cases() -> tuple[Case, ...]:
         *_cases(Route.MESSAGES, (1, 16)),
         *_cases(Route.CHAT, (1, 16)),
         *_cases(Route.MESSAGES_TO_CHAT, (1, 16)),
+        *_chunk_cases(Route.RESPONSES_TO_GEMINI),
+        *_chunk_cases(Route.RESPONSES),
         *_deciding_cases(Mode.PLANNED),
     )
 
@@ -88,7 +106,7 @@ def _order(target: Target, case: Case, seconds: float, warmup_seconds: float) ->
     model = entrance.paced_model if case.shape is Shape.PACED else entrance.model
     return LoadOrder(
         port=target.port,
-        path=case.route.path,
+        path=case.route.client.path(model, is_stream=is_stream),
         headers=entrance.headers,
         body=request_body(case.route, model, is_stream=is_stream),
         terminal=terminal_of(case.route) if is_stream else "",
@@ -105,6 +123,10 @@ def _cases(route: Route, clients: tuple[int, ...]) -> tuple[Case, ...]:
         *(Case(Shape.BURST, route, count) for count in (1, 16)),
         Case(Shape.PACED, route, 4),
     )
+
+
+def _chunk_cases(route: Route) -> tuple[Case, ...]:
+    return (Case(Shape.WHOLE, route, 16), Case(Shape.BURST, route, 16))
 
 
 def _deciding_cases(*modes: Mode) -> tuple[Case, ...]:

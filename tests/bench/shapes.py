@@ -17,28 +17,68 @@ PACED_MODEL = "bench-paced"
 """The canned provider paces the streams of this model, so that one provider serves both."""
 
 
+class Dialect(enum.StrEnum):
+    """Names what a client or a provider speaks."""
+
+    MESSAGES = "messages"
+    CHAT = "chat"
+    RESPONSES = "responses"
+    GEMINI = "gemini"
+
+    def path(self, model: str, *, is_stream: bool) -> str:
+        """Return the path of a request; one dialect names model and kind of answer in it."""
+        if self is not Dialect.GEMINI:
+            return _PATHS[self]
+        action = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+        return f"/v1beta/models/{model}:{action}"
+
+
+_PATHS: Mapping[Dialect, str] = {
+    Dialect.MESSAGES: "/v1/messages",
+    Dialect.CHAT: "/v1/chat/completions",
+    Dialect.RESPONSES: "/v1/responses",
+}
+
+
 class Route(enum.StrEnum):
     """Names the client's dialect and, where it differs, the provider's."""
 
     MESSAGES = "messages"
     CHAT = "chat"
+    RESPONSES = "responses"
+    GEMINI = "gemini"
     MESSAGES_TO_CHAT = "messages->chat"
+    MESSAGES_TO_RESPONSES = "messages->responses"
+    MESSAGES_TO_GEMINI = "messages->gemini"
     CHAT_TO_MESSAGES = "chat->messages"
+    CHAT_TO_RESPONSES = "chat->responses"
+    CHAT_TO_GEMINI = "chat->gemini"
+    RESPONSES_TO_MESSAGES = "responses->messages"
+    RESPONSES_TO_CHAT = "responses->chat"
+    RESPONSES_TO_GEMINI = "responses->gemini"
+    GEMINI_TO_MESSAGES = "gemini->messages"
+    GEMINI_TO_CHAT = "gemini->chat"
+    GEMINI_TO_RESPONSES = "gemini->responses"
 
     @property
-    def is_messages(self) -> bool:
-        """Whether the client speaks Messages; otherwise Chat Completions."""
-        return self in (Route.MESSAGES, Route.MESSAGES_TO_CHAT)
+    def client(self) -> Dialect:
+        """The client's dialect."""
+        return Dialect(self.partition("->")[0])
 
     @property
-    def is_translated(self) -> bool:
-        """Whether client and provider speak different dialects."""
-        return self in (Route.MESSAGES_TO_CHAT, Route.CHAT_TO_MESSAGES)
+    def provider(self) -> Dialect:
+        """The provider's dialect."""
+        return Dialect(self.rpartition("->")[2])
 
     @property
     def path(self) -> str:
-        """The client's path."""
-        return "/v1/messages" if self.is_messages else "/v1/chat/completions"
+        """The client's path, in the dialects whose bodies name the model."""
+        return self.client.path("", is_stream=False)
+
+    @property
+    def same_dialect(self) -> Route:
+        """The route of this client before a provider of its own dialect."""
+        return Route(self.client)
 
 
 class Shape(enum.StrEnum):
@@ -127,10 +167,6 @@ class Target:
     def takes(self, case: Case) -> bool:
         """Return whether the target can be put under a load."""
         return case.route in self.entrances and case.mode in self.modes
-
-    def url(self, route: Route) -> str:
-        """Return the address asked on a route."""
-        return f"http://127.0.0.1:{self.port}{route.path}"
 
 
 @dataclass(frozen=True, slots=True)

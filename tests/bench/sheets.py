@@ -137,11 +137,11 @@ def _stage_row(figures: StageFigures) -> Row:
 
 
 def _whole_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, ...]:
-    alone, busy = cases[0], _busy(cases)
+    busy = _busy(cases)
     return (
-        Cell("p50 ms", book.value(target, alone, _p50)),
-        Cell("added p50", _added(book, target, alone, _p50)),
-        Cell("added p99", _added(book, target, alone, _p99)),
+        _alone_cell("p50 ms", cases, lambda case: book.value(target, case, _p50)),
+        _alone_cell("added p50", cases, lambda case: _added(book, target, case, _p50)),
+        _alone_cell("added p99", cases, lambda case: _added(book, target, case, _p99)),
         *(Cell(f"rps c={case.clients}", book.value(target, case, rate), 0) for case in cases),
         *(Cell(f"CPU ms c={case.clients}", book.value(target, case, cpu_ms)) for case in cases),
         Cell("x proxy CPU", _times_base(book, target, busy, cpu_ms), 1, is_owed=False),
@@ -149,10 +149,10 @@ def _whole_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, 
 
 
 def _burst_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, ...]:
-    alone, busy = cases[0], _busy(cases)
+    busy = _busy(cases)
     return (
-        Cell("first byte p50 ms", book.value(target, alone, _first_byte)),
-        Cell("added", _added(book, target, alone, _first_byte)),
+        _alone_cell("first byte p50 ms", cases, lambda case: book.value(target, case, _first_byte)),
+        _alone_cell("added", cases, lambda case: _added(book, target, case, _first_byte)),
         *(Cell(f"streams/s c={case.clients}", book.value(target, case, rate), 0) for case in cases),
         Cell("CPU ms/stream", book.value(target, busy, cpu_ms)),
         Cell("CPU us/chunk", _chunk_cpu_us(book, target, busy, BURST_CHUNKS), 1),
@@ -176,6 +176,12 @@ def _process_row(book: Book, target: Target) -> Row:
     rss = book.rss_bytes(target.name) / 1e6 or None
     cells = (Cell("start s", target.start_seconds), Cell("RSS MB", rss, 0))
     return Row(target.name, target.note, cells)
+
+
+def _alone_cell(heading: str, cases: Sequence[Case], value: Callable[[Case], float | None]) -> Cell:
+    """Return what one client saw; a route that no single client asks does not owe it."""
+    alone = cases[0]
+    return Cell(heading, value(alone)) if alone.clients == 1 else Cell(heading, None, is_owed=False)
 
 
 def _busy(cases: Sequence[Case]) -> Case:

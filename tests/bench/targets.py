@@ -12,7 +12,7 @@ from tests.bench.shapes import Entrance, Route, Target
 Starter = Callable[[Machine, int], AbstractContextManager[Target]]
 """Runs a target inside `with`, before a provider on that port."""
 
-SAME_FAMILY = {Route.MESSAGES: Entrance(), Route.CHAT: Entrance()}
+SAME_FAMILY = {route: Entrance() for route in Route if route is route.same_dialect}
 
 
 @contextlib.contextmanager

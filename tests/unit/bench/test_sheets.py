@@ -73,6 +73,14 @@ def test_a_chunk_costs_what_its_stream_costs_above_a_whole_answer() -> None:
     assert row["CPU us/chunk"] == 5.0
 
 
+def test_a_route_that_no_single_client_asks_does_not_show_what_one_saw() -> None:
+    found = _sheets(_measurements())
+    row = _row(found, 1, "ours", "responses->gemini")
+    assert (row["first byte p50 ms"], row["added"]) == (None, None)
+    assert row["CPU us/chunk"] == 5.0
+    assert faults(found) == ()
+
+
 def test_a_translated_row_is_compared_with_the_same_client_dialect() -> None:
     row = _row(_sheets(_measurements()), 1, "ours", "messages->chat")
     assert (row["added"], row["x proxy CPU"]) == (3.0, 2.0)
