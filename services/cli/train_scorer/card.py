@@ -11,6 +11,7 @@ from services.cli.train_scorer.fitting import Heads
 from services.cli.train_scorer.goals import goals_of
 from services.cli.train_scorer.judging import PairFigures, PickFigures, RiskFigures
 from services.cli.train_scorer.metrics import Interval, Recovery, Reliability
+from services.cli.train_scorer.spending import CostFigures
 from services.cli.train_scorer.tables import Table
 from services.cli.train_scorer.texts import Overlap, TextFigures
 from services.scorer.model.artifact import Curve
@@ -31,6 +32,7 @@ class Account:
     across: tuple[PairFigures, ...]
     risk: RiskFigures
     changes: tuple[Change, ...]
+    spending: tuple[CostFigures, ...]
     texts: tuple[TextFigures, ...]
     overlaps: tuple[Overlap, ...]
     models: tuple[str, ...]
@@ -48,6 +50,7 @@ def report(account: Account) -> Iterator[str]:
     """Yield the lines of the held-out figures."""
     yield from _pairs(account)
     yield from _picks(account)
+    yield from _spending(account)
     yield from _changes(account)
     yield from _goals(account)
     yield from _texts(account)
@@ -154,6 +157,24 @@ def _picks(account: Account) -> Iterator[str]:
             _spread(points, 2),
         )
         yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _spending(account: Account) -> Iterator[str]:
+    if not account.spending:
+        return
+    yield "## Accuracy for money, rows not learnt from"
+    yield ""
+    yield "| Table | Rows | Over single models, points | USD for 98 % of the best | Best single |"
+    yield "| --- | --- | --- | --- | --- |"
+    for figures in account.spending:
+        best = max(figures.singles, key=lambda model: figures.singles[model][1])
+        usd, accuracy = figures.singles[best]
+        enough = "never" if figures.enough_usd is None else f"{figures.enough_usd:.3f}"
+        cells = f"{100 * figures.over_hull:.2f} | {enough} | {best}: {accuracy:.3f} at {usd:.3f}"
+        yield f"| {figures.table} | {figures.rows:,} | {cells} |"
+    yield ""
+    yield "USD for 1,000 prompts. Single models may be mixed by chance; the mean is over all costs."
     yield ""
 
 

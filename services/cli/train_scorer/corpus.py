@@ -29,6 +29,8 @@ class Corpus:
     """The vectors as a matrix."""
     unit: Floats
     """The same at unit length."""
+    costs: Floats | None = None
+    """What each answer cost, USD; NaN where nobody says. None: no table says."""
 
     def rows_of(self, table: str) -> Indices:
         """Return the rows of one table."""
@@ -43,10 +45,13 @@ def gather(
     prompts = tuple(prompt for table in tables for prompt in table.prompts)
     questions = tuple(question for table in tables for question in table.questions)
     scores = np.full((len(prompts), len(models)), np.nan)
+    costs = np.full_like(scores, np.nan)
     start = 0
     for table in tables:
         columns = [models.index(model) for model in table.models]
         scores[start : start + len(table.prompts), columns] = table.scores
+        if table.costs is not None:
+            costs[start : start + len(table.prompts), columns] = table.costs
         start += len(table.prompts)
     vectors = _embedded(prompts, embedder, progress)
     return Corpus(
@@ -60,6 +65,7 @@ def gather(
         vectors=vectors,
         joint=np.stack([vector.joint for vector in vectors]),
         unit=np.stack([vector.unit for vector in vectors]),
+        costs=None if all(table.costs is None for table in tables) else costs,
     )
 
 

@@ -26,6 +26,7 @@ def figures(account: Account) -> dict[str, object]:
         "pairs": [dataclasses.asdict(row) for row in pairs],
         "picks": [dataclasses.asdict(row) for row in account.picks],
         "risk": dataclasses.asdict(account.risk),
+        "spending": [dataclasses.asdict(row) for row in account.spending],
         "changes": [dataclasses.asdict(row) for row in account.changes],
         "goals": [{**dataclasses.asdict(goal), "is_met": goal.is_met} for goal in goals],
         "texts": [dataclasses.asdict(row) for row in account.texts],

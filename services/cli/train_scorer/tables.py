@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
+import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from services.scorer.model.artifact import Floats
 
+Row: TypeAlias = dict[str, str]
 FOLDS = 5
 _PROMPT = ("prompt", "question")
 _GROUP = ("subject", "eval_name", "task_split", "category")
 _FLAG = "contaminated"
 _SCORE = "score:"
+_COST = "cost:"
+_NESTED = {"scores": _SCORE, "costs": _COST}
 _CORRECT = re.compile(r"^(.+)_correct$")
 _OPTIONS = re.compile(r"\n\s*\(?A[.):]\s")
 _HEADER = re.compile(r"^\s*(?:question|q|problem|input)\s*:\s*", re.IGNORECASE)
@@ -46,6 +52,8 @@ class Table:
     dropped_rows: int
     digest: str
     """SHA-256 of the files' bytes."""
+    costs: Floats | None = None
+    """What each answer cost, USD; NaN where that is not said. None: no file has costs."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -90,6 +98,7 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
     prompts: list[str] = []
     groups: list[str] = []
     scores: list[list[float]] = []
+    costs: list[list[float]] = []
     dropped, digest = 0, hashlib.sha256()
     for path in paths:
         try:
@@ -97,28 +106,64 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
         except OSError as error:
             raise TableError(f"{path}: {error.strerror}") from None
         digest.update(content)
-        reader = csv.DictReader(content.decode("utf-8").splitlines(keepends=True))
-        columns = _columns(reader.fieldnames or (), path)
+        names, rows = _rows(content, path)
+        columns = _columns(names, path)
         if models and tuple(columns) != models:
             raise TableError(f"{path}: has other models than the files before it")
         models = tuple(columns)
-        for row in reader:
+        for line, row in rows:
             if row.get(_FLAG) == "1":
                 dropped += 1
                 continue
             prompts.append(_first(row, _PROMPT))
             groups.append(_first(row, _GROUP))
-            scores.append([_score(row[columns[model]], path, reader.line_num) for model in models])
+            scores.append([_score(row.get(columns[model], ""), path, line) for model in models])
+            costs.append([_cost(row.get(f"{_COST}{model}", ""), path, line) for model in models])
+    shape = len(prompts), len(models)
+    spent = np.array(costs, dtype=np.float64).reshape(shape)
     return Table(
         name,
         licence,
         models,
         tuple(prompts),
         tuple(groups),
-        np.array(scores, dtype=np.float64).reshape(len(prompts), len(models)),
+        np.array(scores, dtype=np.float64).reshape(shape),
         dropped,
         digest.hexdigest(),
+        None if np.isnan(spent).all() else spent,
     )
+
+
+def _rows(content: bytes, path: Path) -> tuple[Sequence[str], Iterable[tuple[int, Row]]]:
+    """Return the columns of a file and its rows with the line that each ends on."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise TableError(f"{path}: is not UTF-8") from None
+    if path.suffix == ".jsonl":
+        rows = [(n, _flat(line, path, n)) for n, line in enumerate(text.splitlines(), 1) if line]
+        return tuple(dict.fromkeys(name for _, row in rows for name in row)), rows
+    reader = csv.DictReader(text.splitlines(keepends=True))
+    return reader.fieldnames or (), ((reader.line_num, row) for row in reader)
+
+
+def _flat(line: str, path: Path, number: int) -> Row:
+    """Return a JSON line as the row of a CSV file: ``scores`` and ``costs`` become columns."""
+    try:
+        document: object = json.loads(line)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise TableError(f"{path}, line {number}: must be a JSON object")
+    row: Row = {}
+    for name, value in document.items():
+        if name not in _NESTED:
+            row[name] = "1" if value is True else "" if value is None else str(value)
+        elif isinstance(value, dict):
+            row |= {f"{_NESTED[name]}{m}": "" if v is None else str(v) for m, v in value.items()}
+        else:
+            raise TableError(f"{path}, line {number}: {name} must be an object of numbers by model")
+    return row
 
 
 def question_of(prompt: str) -> str:
@@ -162,17 +207,27 @@ def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
     return found
 
 
-def _first(row: dict[str, str], names: tuple[str, ...]) -> str:
+def _first(row: Row, names: tuple[str, ...]) -> str:
     return next((row[name] for name in names if row.get(name)), "")
 
 
 def _score(text: str, path: Path, line: int) -> float:
-    if not text.strip():
-        return float("nan")
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not 0.0 <= score <= 1.0:
+    score = _number(text)
+    if text.strip() and not 0.0 <= score <= 1.0:
         raise TableError(f"{path}, line {line}: a score must be a number from 0 to 1 or blank")
     return score
+
+
+def _cost(text: str, path: Path, line: int) -> float:
+    cost = _number(text)
+    if text.strip() and not 0.0 <= cost < math.inf:
+        raise TableError(f"{path}, line {line}: a cost must be USD, 0 or more, or blank")
+    return cost
+
+
+def _number(text: str) -> float:
+    """Return a number; NaN for what is none, such as a blank."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from services.cli.train_scorer.across import across, left_out
 from services.cli.train_scorer.card import Account, card
 from services.cli.train_scorer.comparing import Change, change_on
 from services.cli.train_scorer.corpus import Corpus, gather
 from services.cli.train_scorer.curves import Anchor, fit_curve
-from services.cli.train_scorer.fitting import CLUSTERS, Heads, fit_heads
+from services.cli.train_scorer.fitting import CLUSTERS, fit_heads
 from services.cli.train_scorer.judging import (
     PAIR,
     PairFigures,
     PickFigures,
     RiskFigures,
-    folds_of_groups,
     judge_pair,
     judge_pick,
     judge_risk,
-    measured_columns,
     out_of_fold,
     qualities,
     without_questions,
 )
 from services.cli.train_scorer.projection import MAX_BYTES
+from services.cli.train_scorer.spending import CostFigures, judge_spending
 from services.cli.train_scorer.tables import FOLDS, Table, TableError, read_tables
 from services.cli.train_scorer.texts import overlaps, text_figures
 from services.cli.train_scorer.writing import (
@@ -75,6 +75,7 @@ class Judged:
     """Pair tables judged by heads that saw none of a prompt's group, or only another table."""
     risk: RiskFigures
     changes: tuple[Change, ...]
+    spending: tuple[CostFigures, ...]
     quality: Floats
 
 
@@ -143,19 +144,26 @@ def judge(material: Material, recipe: Recipe) -> Judged:
     held = material.held_rows
     if held.size:
         quality[held] = qualities(corpus, held, fit_heads(corpus, rows, vocabulary, seed))
-    pairs, picks = [], []
+    pairs, picks, spending = [], [], []
     for table in (*material.learnt, *material.held_out):
         inside = _judged_rows(corpus, table, rows, held)
         if len(table.models) == PAIR:
             pairs.append(judge_pair(corpus, inside, quality, seed))
         else:
             picks.append(judge_pick(corpus, inside, quality, seed))
+        spent = judge_spending(corpus, inside, quality)
+        if spent is not None:
+            spending.append(spent)
     return Judged(
         pairs=tuple(pairs),
         picks=tuple(picks),
-        across=(*_left_out(material, vocabulary, seed), *_across(material, vocabulary, seed)),
+        across=(
+            *left_out(corpus, material.learnt, vocabulary, seed),
+            *across(corpus, material.learnt, vocabulary, seed),
+        ),
         risk=judge_risk(corpus, rows, quality, recipe.anchors),
         changes=_changes(material, recipe, quality),
+        spending=tuple(spending),
         quality=quality,
     )
 
@@ -228,6 +236,7 @@ def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted)
         across=judged.across,
         risk=judged.risk,
         changes=judged.changes,
+        spending=judged.spending,
         texts=text_figures(
             corpus, names, fitted.heads.clusters.centroids, fitted.heads.far_similarity
         ),
@@ -242,60 +251,3 @@ def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted)
 def _judged_rows(corpus: Corpus, table: Table, learnt: Indices, held: Indices) -> Indices:
     inside = set(corpus.rows_of(table.name).tolist())
     return np.array([i for i in (*learnt, *held) if int(i) in inside], dtype=np.int64)
-
-
-def _left_out(material: Material, vocabulary: int, seed: int) -> tuple[PairFigures, ...]:
-    """Return the pair tables with groups, whole groups left out."""
-    corpus = material.corpus
-    figures = []
-    for table in material.learnt:
-        if len(table.models) != PAIR or len(set(table.groups)) < PAIR:
-            continue
-        rows = corpus.rows_of(table.name)
-        alone = _of_models(corpus, rows)
-        quality = np.full(corpus.scores.shape, np.nan)
-        columns = measured_columns(corpus, rows)
-        quality[:, columns] = out_of_fold(alone, rows, folds_of_groups(corpus), vocabulary, seed)
-        judged = judge_pair(corpus, rows, quality, seed)
-        figures.append(_named(judged, f"{table.name}, groups left out"))
-    return tuple(figures)
-
-
-def _across(material: Material, vocabulary: int, seed: int) -> tuple[PairFigures, ...]:
-    corpus = material.corpus
-    pair_tables = [table for table in material.learnt if len(table.models) == PAIR]
-    figures = []
-    for source in pair_tables:
-        for target in pair_tables:
-            if source is target or source.models != target.models:
-                continue
-            held = corpus.rows_of(target.name)
-            learnt = without_questions(corpus, corpus.rows_of(source.name), held)
-            heads: Heads = fit_heads(_of_models(corpus, learnt), learnt, vocabulary, seed)
-            quality = np.full(corpus.scores.shape, np.nan)
-            columns = np.array(measured_columns(corpus, learnt), dtype=np.int64)
-            quality[np.ix_(held, columns)] = qualities(_of_models(corpus, learnt), held, heads)
-            judged = judge_pair(corpus, held, quality, seed)
-            figures.append(_named(judged, f"{source.name} to {target.name}"))
-    return tuple(figures)
-
-
-def _of_models(corpus: Corpus, rows: Indices) -> Corpus:
-    """Return the corpus with only the models that ``rows`` measured."""
-    columns = measured_columns(corpus, rows)
-    return Corpus(
-        models=tuple(corpus.models[m] for m in columns),
-        tables=corpus.tables,
-        prompts=corpus.prompts,
-        groups=corpus.groups,
-        stems=corpus.stems,
-        folds=corpus.folds,
-        scores=corpus.scores[:, columns],
-        vectors=corpus.vectors,
-        joint=corpus.joint,
-        unit=corpus.unit,
-    )
-
-
-def _named(figures: PairFigures, name: str) -> PairFigures:
-    return replace(figures, table=name)

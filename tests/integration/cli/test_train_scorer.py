@@ -95,6 +95,39 @@ def test_a_table_that_cannot_be_read_is_refused(text: str, fault: str, tmp_path:
         read_tables((path,))
 
 
+def test_lines_of_json_are_rows_too_and_may_say_what_an_answer_cost(tmp_path: Path) -> None:
+    lines = [
+        {"prompt": "a", "subject": "s", "scores": {"m": 1, "n": None}, "costs": {"m": 0.5}},
+        {"prompt": "b", "scores": {"m": 0.25, "n": 0}, "contaminated": True},
+        {"prompt": "c", "scores": {"m": 0.25, "n": 0}},
+    ]
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (table,) = read_tables([path])
+    assert (table.models, table.prompts, table.dropped_rows) == (("m", "n"), ("a", "c"), 1)
+    assert table.groups == ("s", "")
+    np.testing.assert_array_equal(table.scores, [[1.0, np.nan], [0.25, 0.0]])
+    assert table.costs is not None
+    np.testing.assert_array_equal(table.costs, [[0.5, np.nan], [np.nan, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("[1]", "line 1: must be a JSON object"),
+        ("{", "line 1: must be a JSON object"),
+        ('{"prompt": "a", "scores": 1}', "line 1: scores must be an object"),
+        ('{"prompt": "a", "scores": {"m": 2}}', "line 1: a score must be a number"),
+        ('{"prompt": "a", "scores": {"m": 1}, "costs": {"m": -1}}', "line 1: a cost must be USD"),
+    ],
+)
+def test_a_line_of_json_that_cannot_be_read_is_named(line: str, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(line)
+    with pytest.raises(TableError, match=fault):
+        read_tables([path])
+
+
 def test_a_blank_score_is_not_measured(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("question,score:m,score:n\nwhy?,,0.5\n")

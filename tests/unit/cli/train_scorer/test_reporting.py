@@ -18,6 +18,7 @@ from services.cli.train_scorer.goals import GSM8K, MMLU, UIUC_TEST, goals_of
 from services.cli.train_scorer.judging import PairFigures, PickFigures
 from services.cli.train_scorer.metrics import Interval, Recovery, accuracies, recovery
 from services.cli.train_scorer.plots import Line, Plot, svg
+from services.cli.train_scorer.spending import height_over, judge_spending, upper_hull
 from services.cli.train_scorer.texts import overlaps
 from services.scorer.model.artifact import TextVector
 
@@ -92,8 +93,8 @@ def test_a_curve_of_accuracies_runs_from_always_weak_to_always_strong(
 ) -> None:
     order, weak, strong = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
     points = accuracies(order, weak, strong)
-    assert points[0] == (0.0, pytest.approx(weak.mean()))
-    assert points[-1] == (1.0, pytest.approx(strong.mean()))
+    assert points[0] == pytest.approx((0.0, weak.mean()))
+    assert points[-1] == pytest.approx((1.0, strong.mean()))
     best = accuracies(strong - weak, weak, strong)
     assert all(a[1] <= b[1] + 1e-12 for a, b in zip(points, best, strict=True))
 
@@ -127,3 +128,36 @@ def test_shared_questions_are_counted_by_pairs_of_tables() -> None:
 def test_nothing_to_recover_is_no_number() -> None:
     flat = np.zeros(4)
     assert math.isnan(recovery(flat, flat, flat).apgr)
+
+
+def test_the_hull_is_what_mixing_by_chance_reaches_at_best() -> None:
+    hull = upper_hull([(1.0, 0.5), (4.0, 0.8), (2.0, 0.4), (2.0, 0.6), (9.0, 0.7)])
+    assert hull == ((1.0, 0.5), (4.0, 0.8))
+    assert height_over([(1.0, 0.6), (4.0, 0.9)], hull) == pytest.approx(0.1)
+    assert height_over([(2.0, 0.6)], hull) == pytest.approx(0.0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 50)), min_size=1))
+def test_no_single_model_lies_above_the_hull(points: list[tuple[int, int]]) -> None:
+    found = [(float(usd), accuracy / 50) for usd, accuracy in points]
+    hull = upper_hull(found)
+    usd, accuracy = zip(*hull, strict=True)
+    for point in found:
+        assert point[1] <= np.interp(point[0], usd, accuracy) + 1e-9
+
+
+def test_a_perfect_prediction_buys_what_a_mixture_by_chance_cannot() -> None:
+    made = corpus([f"p{i}" for i in range(100)], ["t"] * 100)
+    weak = np.arange(100) % 2
+    priced = replace(
+        made,
+        scores=np.stack([weak, np.ones(100)], axis=1).astype(np.float64),
+        costs=np.tile([0.001, 0.010], (100, 1)),
+    )
+    figures = judge_spending(priced, np.arange(100), priced.scores)
+    assert figures is not None
+    assert figures.singles["weak"] == pytest.approx((1.0, 0.5))
+    assert figures.singles["strong"] == pytest.approx((10.0, 1.0))
+    assert figures.enough_usd == pytest.approx(5.5)
+    assert figures.over_hull > 0.1
+    assert judge_spending(made, np.arange(100), made.scores) is None
