@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -41,24 +41,40 @@ class Stand:
     failing: FakeUpstream
     backup: FakeUpstream
     home: Path
+    answers: list[httpx.Response] = field(default_factory=list)
+    """Everything that was answered since the last :meth:`clear`."""
+
+    def clear(self) -> None:
+        """Let both providers be healthy, and forget what was asked and answered."""
+        self.failing.clear()
+        self.backup.clear()
+        self.answers.clear()
 
     async def ask(self, family: WireFamily, model: str, *, is_stream: bool) -> httpx.Response:
         """Return the answer to one request, whole."""
         path, body = asked(family, model, is_stream=is_stream)
         headers = {"content-type": "application/json"}
-        return await self.client.post(path, content=body, headers=headers)
+        answer = await self.client.post(path, content=body, headers=headers)
+        self.answers.append(answer)
+        return answer
 
     def script(
         self, name: str, fault: Fault, times: int | None, families: Sequence[WireFamily] = FAMILIES
     ) -> None:
-        """Let the first provider fail for a scenario, in each dialect for itself."""
+        """Let a provider fail for a scenario, in each dialect for itself."""
+        fake = self.backup if name == "backup" else self.failing
         for family in families:
-            self.failing.script(fault, times=times, match=_match(name, family))
+            fake.script(fault, times=times, match=_match(name, family))
 
     def sends(self, name: str, family: WireFamily) -> list[RecordedRequest]:
         """Return what a provider was asked for a scenario in a dialect."""
         fake, accepts = (self.backup if name == "backup" else self.failing), _match(name, family)
         return [request for request in fake.requests if accepts.accepts(request)]
+
+    @property
+    def all_sends(self) -> list[RecordedRequest]:
+        """Everything that either provider was asked."""
+        return [*self.failing.requests, *self.backup.requests]
 
     async def seen_off(self) -> None:
         """Return when no request is open at any provider any more."""
@@ -82,6 +98,11 @@ async def standing(home: Path, scenarios: Sequence[str]) -> AsyncIterator[Stand]
         )
         async with deployments.embedded(home, failing, wishes) as running, running.client() as http:
             yield Stand(http, failing, backup, home)
+
+
+def provider_of(request: RecordedRequest) -> str:
+    """Return the provider that a request was sent to."""
+    return request.model.removeprefix("at-")
 
 
 def provider(name: str, family: WireFamily) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -16,10 +17,11 @@ import pytest
 import pytest_asyncio
 
 from gateway.adapters.ledger import SqlLedgerStore
+from gateway.ledger.settlement import recomputed
 from gateway.model.record import LedgerRow
 from services.domain.vocab import WireFamily
 from tests.e2e import faults
-from tests.e2e.faults import FAMILIES, WORDS, Stand, model, provider, read
+from tests.e2e.faults import FAMILIES, WORDS, Stand, model, provider, provider_of, read
 from tests.fakes.upstream import Fault
 
 ALWAYS = None
@@ -55,7 +57,21 @@ CASES = (
     Case("schema", Fault(status=400, message="invalid tool schema"), most_sends=1),
 )
 BY_NAME = {case.name: case for case in CASES}
-MORE = ("f7", "f8", "f9", "f10", "f12", "f13", "usage")
+MORE = ("f7", "f8", "f9", "f10", "f11", "f12", "f13", "f14", "f14-late", "usage")
+
+
+NO_SENTINEL = b"".join(
+    b"data: %s\n\n" % chunk
+    for chunk in (
+        b'{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":'
+        b'"assistant","content":"alpha beta gamma delta "},"finish_reason":null}]}',
+        b'{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},'
+        b'"finish_reason":"stop"}]}',
+        b'{"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":11,'
+        b'"completion_tokens":4,"total_tokens":15}}',
+    )
+)
+"""A whole chat stream, but for ``[DONE]``."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -65,11 +81,30 @@ async def stand(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stand
         yield standing
 
 
-@pytest.fixture(autouse=True)
-def anew(stand: Stand) -> None:
-    """Let both providers be healthy and forget what they were asked."""
-    stand.failing.clear()
-    stand.backup.clear()
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def audited(stand: Stand) -> AsyncIterator[None]:
+    """Begin anew; after each test the ledger must equal what was served, no more and no less."""
+    stand.clear()
+    yield
+    sends = stand.all_sends
+    actions = {answer.headers["x-router-action-id"]: answer for answer in stand.answers}
+    rows = await rows_of(stand, set(actions), len(sends))
+    assert Counter(row.provider for row in rows.values()) == Counter(map(provider_of, sends))
+    assert all(recomputed(row) == (row.cost_micros, row.charged_micros) for row in rows.values())
+    for action_id, answer in actions.items():
+        own = [row for row in rows.values() if row.action_id == action_id]
+        told = [row for row in own if row.outcome in ("served", "broken")]
+        unpaid = [row for row in own if row not in told]
+        assert not any(row.charged_micros for row in unpaid)
+        if answer.status_code != 200:
+            assert not told
+            continue
+        (row,) = told
+        assert row.provider == answer.headers["x-router-provider"]
+        assert row.model == answer.headers["x-router-model"]
+        assert row.is_charged
+        if row.outcome == "served":
+            assert (row.source, row.fresh_input_tokens, row.output_tokens) == ("reported", 11, 4)
 
 
 async def in_each(
@@ -79,7 +114,8 @@ async def in_each(
     async with asyncio.TaskGroup() as group:
         for family in FAMILIES:
             group.create_task(_awaited(ask(family)))
-    stand.failing.clear()
+    stand.failing.rules.clear()
+    stand.backup.rules.clear()
     for family in FAMILIES:
         answer = await stand.ask(family, f"spare-{family.value}", is_stream=is_stream)
         assert read(family, answer, is_stream=is_stream).text == WORDS
@@ -228,6 +264,38 @@ async def test_an_event_that_is_no_json_ends_no_answer(stand: Stand) -> None:
     await in_each(stand, ask, is_stream=True)
 
 
+@pytest.mark.spec("DSP-126")
+async def test_a_chat_stream_that_ends_after_its_reason_needs_no_sentinel(stand: Stand) -> None:
+    """F11."""
+    family = WireFamily.OPENAI_CHAT
+    stand.script("f11", Fault(body=NO_SENTINEL, content_type="text/event-stream"), 1, [family])
+    began_s = time.monotonic()
+    answer = await stand.ask(family, model("lone", "f11", family), is_stream=True)
+    assert time.monotonic() - began_s < 2
+    said = read(family, answer, is_stream=True)
+    assert (said.text, said.is_failed) == (WORDS, False)
+
+
+@pytest.mark.spec("DSP-53")
+@pytest.mark.parametrize(("name", "cut_after"), [("f14", 1), ("f14-late", 6)])
+async def test_a_rescue_target_that_refuses_prefill_is_never_the_final_error(
+    stand: Stand, name: str, cut_after: int
+) -> None:
+    """F14: the stream is cut, and whoever is asked instead takes no prefill."""
+    stand.script(name, Fault(cut_after=cut_after, chunks=12), ALWAYS)
+    refusal = Fault(status=400, message="assistant prefill is not supported")
+    stand.script("backup", refusal, ALWAYS)
+
+    async def ask(family: WireFamily) -> None:
+        answer = await stand.ask(family, model("solo", name, family), is_stream=True)
+        assert "prefill" not in answer.text
+        said = read(family, answer, is_stream=True) if answer.status_code == 200 else None
+        assert answer.status_code == 502 if said is None else said.is_failed
+        assert said is None or not stand.sends("backup", family)
+
+    await in_each(stand, ask, is_stream=True)
+
+
 @STREAMED
 async def test_a_context_refusal_is_asked_once_and_a_larger_window_serves(
     stand: Stand, is_stream: bool
@@ -307,7 +375,7 @@ async def rows_of(
                     if row.action_id in action_ids
                 }
                 cursor = page[-1][0] if page else cursor
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(0.05)
     finally:
         await store.aclose()
     return found
