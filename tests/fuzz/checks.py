@@ -83,7 +83,7 @@ def _request(family: WireFamily, body: bytes, dice: random.Random) -> None:
         for build in _builds(family, body, request, target):
             try:
                 encoded = build()
-            except UnbuildableError as error:
+            except (UnbuildableError, WireError) as error:
                 _readable(str(error))
                 continue
             assert isinstance(_strict(encoded), dict)
