@@ -16,8 +16,8 @@ from tests.fakes.upstream import Fault, RecordedRequest
 
 _WORD = re.compile(r"[xyz]\d")
 _EXCUSED = (429, 503, 504)
-"""Answered while all keys of a model rest, for what other schedules did to them, and where a machine
-that is busy otherwise uses up the half second that a provider has for its headers."""
+"""Answered while all keys of a model rest, for what other schedules did to them, and where a busy
+machine uses up the half second that a provider has for its headers."""
 _USAGE = re.compile(rb'data: [^\n]*"choices":\[\][^\n]*\n\n')
 """What the router asks a Chat provider for and keeps, where the client did not ask."""
 _KEEPALIVES = (b": keepalive\n\n", b'event: ping\ndata: {"type":"ping"}\n\n')

@@ -107,7 +107,8 @@ class Reply:
         error = dialect.stream_error(fault.error_type, fault.message or "injected in-stream error")
         delay = self.voice.chunk_delay if fault.chunk_delay is None else fault.chunk_delay
         headers = {"Cache-Control": "no-cache", **_headers(request, EVENT_STREAM)}
-        return await send_stream(http, request, frames, error, delay, headers)
+        is_timed = self.voice.stamp
+        return await send_stream(http, request, frames, error, delay, headers, is_timed=is_timed)
 
     async def _refuse(
         self, http: web.Request, request: RecordedRequest, dialect: Dialect, status: int

@@ -19,14 +19,25 @@ async def send_stream(
     error_frame: bytes,
     chunk_delay: float,
     headers: Mapping[str, str],
+    *,
+    is_timed: bool = False,
 ) -> web.StreamResponse:
-    """Send `frames` as a chunked body and return the response, complete or cut."""
+    """Send `frames` as a chunked body and return the response, complete or cut.
+
+    Frames of a stream that `is_timed` are made when they are due; its end comes a delay later.
+    """
     fault = request.fault
     response = web.StreamResponse(status=fault.status, headers=headers)
     await response.prepare(http)
     await asyncio.sleep(fault.first_delay)
-    for chunk in _with_faults(frames, fault, error_frame):
-        if request.events:
+    made = _with_faults(frames, fault, error_frame)
+    while True:
+        if is_timed and request.events:
+            await asyncio.sleep(chunk_delay)
+        chunk = next(made, None)
+        if chunk is None:
+            break
+        if request.events and not is_timed:
             await asyncio.sleep(chunk_delay)
         for piece in _split(chunk, fault.split):
             request.written += piece

@@ -1,0 +1,1 @@
+"""Many slow streams at once: whole, alive, and in bounded memory."""

@@ -1,0 +1,52 @@
+"""Measures many slow streams: ``python -m tests.load --streams 1000 --seconds 120``.
+
+Prints what the product and a bare proxy did with the same load, and the ratio of their transits.
+Provider and clients share all cores but the last; the process under test has that one. Every ninth
+provider pauses for ``--pause`` seconds, which keepalives must fill. Exits 1 when a stream was not
+whole or a keepalive was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.load.measuring import Load, of_product, of_proxy
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what ``arguments`` ask for and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+    parser.add_argument("--streams", type=int, default=1000)
+    parser.add_argument("--seconds", type=int, default=120, help="length of each stream")
+    parser.add_argument("--pause", type=float, default=40.0, help="silence in every ninth stream")
+    parser.add_argument("--keepalive", type=float, default=15.0, help="interval of keepalives")
+    options = parser.parse_args(arguments)
+    load = Load(
+        options.streams, options.seconds, pause_s=options.pause, keepalive_s=options.keepalive
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        product = asyncio.run(of_product(Path(folder), load))
+    _say(f"product  {product}")
+    proxy = asyncio.run(of_proxy(load))
+    _say(f"proxy    {proxy}")
+    ratios = (
+        product.transit_p50_ms / proxy.transit_p50_ms,
+        product.transit_p99_ms / proxy.transit_p99_ms,
+    )
+    _say(f"transit  p50 {ratios[0]:.2f} x proxy, p99 {ratios[1]:.2f} x proxy")
+    is_missed = product.longest_gap_s > 1.5 * load.keepalive_s + 1
+    return 1 if is_missed or product.whole < product.streams else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
