@@ -97,6 +97,7 @@ class Codec(Protocol):
 
         Raises:
             UnbuildableError: the target cannot express the request.
+            WireError: the request itself is wrong in a way that only this dialect minds.
         """
         ...
 
