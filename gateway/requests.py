@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway import identity
 from gateway.body import read_body, too_large
-from gateway.commands import CommandScope, stripped
+from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.session_key import session_keys_of
@@ -126,7 +126,7 @@ class Intake:
         keys = session_keys_of(decoded, headers, client, key.id)
         may_command = self._may_command(client)
         body, command = arrival.body, None
-        if may_command:
+        if may_command and has_commands(decoded):
             read = stripped(body, surface)
             if read.body is not body:
                 decoded = read_request(codec_for(surface), read.body, arrival.address)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gateway.commands.model import Command, CommandKind, CommandScope
-from gateway.commands.stripping import Stripped, stripped
+from gateway.commands.stripping import Stripped, has_commands, stripped
 
-__all__ = ["Command", "CommandKind", "CommandScope", "Stripped", "stripped"]
+__all__ = ["Command", "CommandKind", "CommandScope", "Stripped", "has_commands", "stripped"]

@@ -7,23 +7,20 @@ providers see stays one, and their caches warm. All else keeps its bytes.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gateway.commands.model import MARK, Command
 from gateway.commands.reading import command_in, has_words
 from services.domain.vocab import WireFamily
-from services.domain.wire.model import WireError
+from services.domain.wire.model import Role, Text, WireError
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.domain.wire.model import Request
     from services.domain.wire.scanner import Document, Edit, Node, Plan
-
-_SIGN = re.compile(rb"[/$](?:force-model|fm|unforce-model|ufm|router-feedback|rf)[^A-Za-z0-9]")
-"""In every body with a command; few others have it, and only those are scanned."""
 
 _LISTS: Mapping[WireFamily, tuple[str, str]] = {
     WireFamily.ANTHROPIC: ("messages", "content"),
@@ -62,10 +59,18 @@ class _Message:
     command: Command | None = None
 
 
+def has_commands(request: Request) -> bool:
+    """Return whether a person's text anywhere in a request begins with a command."""
+    return any(
+        isinstance(block, Text) and command_in(block.text) is not None
+        for turn in request.turns
+        if turn.role is Role.USER
+        for block in turn.blocks
+    )
+
+
 def stripped(body: bytes, family: WireFamily) -> Stripped:
     """Return a body without commands; the very bytes where there is none, or it is unreadable."""
-    if _SIGN.search(body) is None:
-        return Stripped(body)
     try:
         document = scan(body, _PLANS[family])
     except WireError:

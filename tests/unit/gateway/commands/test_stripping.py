@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.commands import Command, CommandKind, stripped
+from gateway.commands import Command, CommandKind, has_commands, stripped
 from gateway.commands.model import MARK
 from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for, read_request
+from services.domain.wire.model import Address
 
 Made = Callable[[str, str], dict[str, object]]
 
@@ -52,6 +54,18 @@ def test_a_command_before_a_prompt_is_taken_out_of_its_line(family: WireFamily) 
     read = stripped(body(family, ("user", "/fm large\nfix it")), family)
     assert read.command == Command(CommandKind.FORCE, "large", is_alone=False)
     assert read.body == body(family, ("user", "fix it"))
+
+
+@families
+@pytest.mark.parametrize(
+    ("text", "is_there"), [("<a>b</a>\n/ufm", True), ("the /ufm command", False)]
+)
+def test_only_bodies_with_commands_need_be_looked_into(
+    family: WireFamily, text: str, *, is_there: bool
+) -> None:
+    sent = body(family, ("user", "hello"), ("assistant", "/fm x"), ("user", text))
+    address = Address("m") if family is WireFamily.GEMINI else None
+    assert has_commands(read_request(codec_for(family), sent, address)) is is_there
 
 
 @families
