@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from services.credentials.model import AuditEntry, Record, Sealed, Secrets, Slot, Stored
+    from services.credentials.model import (
+        AuditEntry,
+        Lease,
+        Record,
+        Sealed,
+        Secrets,
+        Slot,
+        Stored,
+        TokenReply,
+        TokenRequest,
+    )
 
 
 class Store(Protocol):
@@ -72,6 +82,29 @@ class Store(Protocol):
 
     async def deployment_key(self, name: str, fresh: Sealed) -> Sealed:
         """Return the sealed key of that name; ``fresh`` becomes it when there is none yet."""
+        ...
+
+    async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
+        """Return the right to refresh a credential, by the store's own clock.
+
+        None: another process has it, or the credential is gone.
+        """
+        ...
+
+    async def free_lease(self, lease: Lease) -> None:
+        """Give a lease back; one that lapsed frees nothing that was given since."""
+        ...
+
+
+class TokenEndpoint(Protocol):
+    """Asks vendors for new tokens."""
+
+    async def ask(self, request: TokenRequest) -> TokenReply:
+        """Return what was said; never raises for a vendor that is down or late."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
         ...
 
 

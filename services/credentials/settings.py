@@ -62,5 +62,15 @@ class CredentialsSettings(ServiceSettings):
     """Where tokens of Codex accounts are refreshed."""
     gemini_token_url: TokenUrl = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
     """Where tokens of Gemini accounts are refreshed."""
+    claude_client_id: str = "9d1c250a-e61b-44d9-88ed-5944d1962f5e"
+    """Program that Claude accounts were logged in with: Claude Code."""
+    codex_client_id: str = "app_EMoamEEZ73f0CkXaXp7hrann"
+    """Program that Codex accounts were logged in with: Codex."""
+    gemini_client_id: str = (
+        "681255809395-oo8ft2oprdrnp9e3aqf6av3hmdib135j.apps.googleusercontent.com"
+    )
+    """Program that Gemini accounts were logged in with: Gemini CLI."""
+    gemini_client_secret: SecretStr = SecretStr("")
+    """Its secret, which its published source states; without it Google refreshes nothing."""
     poll_seconds: Annotated[Seconds, Field(le=5.0)] = 1.0
     """How often the store is asked what other processes wrote; 0: never."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import os
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import orjson
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NONCE_BYTES = 12
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Secrets))
 
 
 class AesGcmCipher:
@@ -67,7 +68,7 @@ class AesGcmCipher:
 
     def seal_secrets(self, secrets: Secrets, credential_id: str, provider: str) -> Sealed:
         """Return the secrets of one credential, sealed for its row."""
-        return self.seal(orjson.dumps(asdict(secrets)), f"{credential_id}\0{provider}")
+        return self.seal(orjson.dumps(dataclasses.asdict(secrets)), f"{credential_id}\0{provider}")
 
     def open_secrets(self, sealed: Sealed, credential_id: str, provider: str) -> Secrets | None:
         """Return the secrets of one credential; None: they cannot be read."""
@@ -77,7 +78,9 @@ class AesGcmCipher:
         try:
             fields = orjson.loads(plain)
             headers = tuple((str(name), str(value)) for name, value in fields.pop("headers"))
-            return Secrets(**fields, headers=headers)
+            # What a newer program added is not for this one.
+            known = {name: value for name, value in fields.items() if name in _FIELDS}
+            return Secrets(**known, headers=headers)
         except (orjson.JSONDecodeError, TypeError, KeyError, ValueError, AttributeError):
             return None
 

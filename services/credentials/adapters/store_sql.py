@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from services.credentials.adapters import tables
-from services.credentials.model import Sealed, Stored, version_conflict
+from services.credentials.adapters import rows, tables
+from services.credentials.model import Lease, Sealed, Stored, version_conflict
 from services.runtime import database
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ SCHEMA = "credentials"
 SCRIPTS = Path(__file__).parent / "migrations"
 REMEMBERED_REVISIONS = 10_000
 """How far back removals are remembered; who is further behind loads everything."""
+
+_SQLITE_NOW: sa.ColumnElement[float] = sa.literal_column(
+    "((julianday('now') - 2440587.5) * 86400.0)", sa.Double
+)
+_POSTGRES_NOW: sa.ColumnElement[float] = sa.literal_column(
+    "extract(epoch from clock_timestamp())::double precision", sa.Double
+)
+"""The time by the store's own clock."""
 
 
 class SqlStore:
@@ -72,12 +81,12 @@ class SqlStore:
 
     async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
         """Store new credentials in one step; None: an id or an idempotency key is taken."""
-        rows = [tables.row_of(record) for record in records]
-        marks = [row for record in records for row in tables.mark_rows(record.credential)]
+        values = [rows.row_of(record) for record in records]
+        marks = [row for record in records for row in rows.mark_rows(record.credential)]
         try:
             with database.store_errors():
                 async with self._engine.begin() as connection:
-                    await connection.execute(sa.insert(tables.credentials), rows)
+                    await connection.execute(sa.insert(tables.credentials), values)
                     if marks:
                         await connection.execute(sa.insert(tables.marks), marks)
                     ids = [record.credential.id for record in records]
@@ -99,7 +108,7 @@ class SqlStore:
                         table.c.id == credential.id,
                         table.c.state_version == expected_state_version,
                     )
-                    .values(tables.row_of(record))
+                    .values(rows.row_of(record))
                 )
                 if done.rowcount != 1:
                     raise version_conflict()
@@ -155,6 +164,36 @@ class SqlStore:
                     row = (await connection.execute(wanted)).one()
         return Sealed(row.key_id, row.ciphertext)
 
+    async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
+        """Return the right to refresh a credential; None: another process has it."""
+        table = tables.refreshes
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        now = _SQLITE_NOW if is_sqlite else _POSTGRES_NOW
+        insert = sqlite.insert(table) if is_sqlite else postgresql.insert(table)
+        wanted = insert.values(
+            credential_id=credential_id, fence=1, expire_unix_s=now + ttl_s
+        ).on_conflict_do_update(
+            index_elements=[table.c.credential_id],
+            set_={"fence": table.c.fence + 1, "expire_unix_s": now + ttl_s},
+            where=table.c.expire_unix_s <= now,
+        )
+        try:
+            with database.store_errors():
+                async with self._engine.begin() as connection:
+                    found = await connection.execute(wanted.returning(table.c.fence))
+                    row = found.first()
+        except IntegrityError:
+            return None  # the credential is gone
+        return None if row is None else Lease(credential_id, int(row[0]))
+
+    async def free_lease(self, lease: Lease) -> None:
+        """Give a lease back; one that lapsed frees nothing that was given since."""
+        table = tables.refreshes
+        ours = sa.and_(table.c.credential_id == lease.credential_id, table.c.fence == lease.fence)
+        with database.store_errors():
+            async with self._engine.begin() as connection:
+                await connection.execute(sa.update(table).where(ours).values(expire_unix_s=0.0))
+
 
 async def _revision(connection: AsyncConnection) -> int:
     value = (await connection.execute(sa.select(tables.revision.c.value))).scalar_one()
@@ -169,10 +208,10 @@ async def _next_revision(connection: AsyncConnection, changed: Sequence[str]) ->
     table = tables.revision
     await connection.execute(sa.update(table).values(value=table.c.value + 1))
     value = await _revision(connection)
-    rows = tables.credentials
+    table = tables.credentials
     if changed:
         await connection.execute(
-            sa.update(rows).where(rows.c.id.in_(changed)).values(change_revision=value)
+            sa.update(table).where(table.c.id.in_(changed)).values(change_revision=value)
         )
     return value
 
@@ -191,21 +230,21 @@ async def _records(
     connection: AsyncConnection, wanted: sa.ColumnElement[bool]
 ) -> tuple[Record, ...]:
     table, marks = tables.credentials, tables.marks
-    rows = (await connection.execute(sa.select(table).where(wanted))).mappings().all()
+    found_rows = (await connection.execute(sa.select(table).where(wanted))).mappings().all()
     of_these = sa.select(table.c.id).where(wanted)
     kept = await connection.execute(sa.select(marks).where(marks.c.credential_id.in_(of_these)))
     found: dict[str, list[dict[str, object]]] = {}
     for mark in kept.mappings():
         found.setdefault(str(mark["credential_id"]), []).append(dict(mark))
-    return tuple(tables.record_of(dict(row), found.get(str(row["id"]), ())) for row in rows)
+    return tuple(rows.record_of(dict(row), found.get(str(row["id"]), ())) for row in found_rows)
 
 
 async def _write_marks(connection: AsyncConnection, credential: Credential) -> None:
     table = tables.marks
     await connection.execute(sa.delete(table).where(table.c.credential_id == credential.id))
-    rows = tables.mark_rows(credential)
-    if rows:
-        await connection.execute(sa.insert(table), rows)
+    kept = rows.mark_rows(credential)
+    if kept:
+        await connection.execute(sa.insert(table), kept)
 
 
 async def _write_audit(

@@ -10,8 +10,9 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
+from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.build.declaring import declared_pool
-from services.credentials.model import Strategy
+from services.credentials.model import Strategy, TokenClient
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
 from services.credentials.policy.trial import Trials
@@ -118,13 +119,22 @@ def make_service(
             CredentialKind.CODEX_OAUTH: settings.codex_token_url,
             CredentialKind.GEMINI_OAUTH: settings.gemini_token_url,
         },
+        token_clients={
+            CredentialKind.CLAUDE_OAUTH: TokenClient(settings.claude_client_id),
+            CredentialKind.CODEX_OAUTH: TokenClient(settings.codex_client_id),
+            CredentialKind.GEMINI_OAUTH: TokenClient(
+                settings.gemini_client_id, settings.gemini_client_secret.get_secret_value()
+            ),
+        },
         is_affinity_on=settings.session_affinity,
         affinity_ttl_s=settings.session_affinity_seconds,
         lease_ttl_s=settings.lease_ttl_seconds,
         poll_s=settings.poll_seconds,
     )
     cipher = AesGcmCipher(_keys(settings), _key_file(settings.database))
-    service = Service(SqlStore(settings.database), cipher, options, clock, _shared(common))
+    service = Service(
+        SqlStore(settings.database), cipher, options, clock, _shared(common), HttpTokenEndpoint()
+    )
     return service, options
 
 

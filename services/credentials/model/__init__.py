@@ -74,6 +74,14 @@ from services.credentials.model.selection import (
     SuppressedPlan,
     Verdict,
 )
+from services.credentials.model.token import (
+    Lease,
+    Minted,
+    NotMinted,
+    TokenClient,
+    TokenReply,
+    TokenRequest,
+)
 
 __all__ = [
     "CODEX_WINDOWS",
@@ -104,10 +112,13 @@ __all__ = [
     "IdentityFormat",
     "InFlight",
     "Judged",
+    "Lease",
     "Mark",
     "MarkKey",
     "MarkKind",
     "Material",
+    "Minted",
+    "NotMinted",
     "Origin",
     "OveragePolicy",
     "Phase",
@@ -136,6 +147,9 @@ __all__ = [
     "Subject",
     "SuppressedPlan",
     "SystemState",
+    "TokenClient",
+    "TokenReply",
+    "TokenRequest",
     "Transition",
     "Usage",
     "Verdict",

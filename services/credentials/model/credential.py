@@ -134,6 +134,12 @@ class Credential:
     """Trials since it was last free of quota blocks."""
     trial_unix_s: float = 0.0
     """Instant of the last trial."""
+    refresh_count: int = 0
+    """Refreshes in a row that failed or did not move the expiry."""
+    refresh_retry_unix_s: float = 0.0
+    """Instant before which it is not refreshed again by time."""
+    spent_digests: tuple[str, ...] = field(default=(), repr=False)
+    """Keyed digests of its former refresh tokens, the latest last; none is ever sent again."""
     cache_key: str = field(default="", repr=False)
     """Names (``id``, ``credential_version``) at its endpoint, for whoever holds the secret."""
     secret_suffix: str = field(default="", repr=False)

@@ -25,6 +25,8 @@ class Secrets:
     """Further headers: lower-case name and value."""
     expire_unix_s: float | None = field(default=None)
     """When the access token expires; None: it does not, or that is not known."""
+    issue_unix_s: float | None = field(default=None)
+    """When the access token was had by a refresh; None: a person gave it."""
 
     def __repr__(self) -> str:
         return "Secrets([masked])"

@@ -87,6 +87,10 @@ def reconcile(
             continue
         is_edited = record.spec_digest != spec_digest
         is_rotated = record.secret_digest != secret_digest
+        # An old copy of the file never brings back a token that was replaced since.
+        spent = record.credential.spent_digests
+        if one.secrets.refresh_token and digest(one.secrets.refresh_token) in spent:
+            is_rotated = False
         is_lost = record.credential.system_state is SystemState.QUARANTINED
         if is_edited or is_rotated or is_lost:
             changed = _changed(

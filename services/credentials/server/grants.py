@@ -108,6 +108,11 @@ class Grants:
         self._free(held)
         return True
 
+    def drop(self, grant_id: str) -> None:
+        """Forget a grant that nobody was told of."""
+        if grant_id in self._held:
+            self._forget(grant_id)
+
     def drop_credential(self, credential_id: str) -> int:
         """Forget all grants of a credential and return how many were live."""
         gone = [

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Secrets, SystemState
+from services.credentials.policy.twins import twins
 from services.domain.errors import Reason, RouterError
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from services.credentials.model import Credential, Record, Stored
     from services.credentials.policy.hashing import Hasher
     from services.credentials.server.sealing import Sealer
+
+_log = get_logger("credentials")
 
 
 class Holdings:
@@ -93,6 +97,14 @@ class Holdings:
                 opened = old
             self.put(opened, secrets)
             taken[identity] = opened.credential
+        for identity in twins(self.credentials(), self.secrets_of, hasher.declared):
+            record = self._records[identity]
+            if record.credential.system_state is SystemState.QUARANTINED:
+                continue
+            aside = replace(record.credential, system_state=SystemState.QUARANTINED)
+            self._records[identity] = replace(record, credential=aside)
+            taken[identity] = aside
+            _log.error("credential_has_a_twin", fingerprint=aside.fingerprint)
         return taken
 
 

@@ -145,6 +145,7 @@ class Operator:
                 continue
             has_label = bool(spec.label) and one.spec.label == spec.label
             has_secret = bool(value) and self._vault.secrets_of(one.id).value == value
+            has_secret = has_secret or self._has_token(one, creation.secrets.refresh_token)
             if has_label or has_secret:
                 what = "secret" if has_secret else "label"
                 raise RouterError(
@@ -152,6 +153,14 @@ class Operator:
                     f"a credential of {spec.provider} with this {what} exists: {one.fingerprint}",
                     metadata={"fingerprint": one.fingerprint, "field": what},
                 )
+
+    def _has_token(self, credential: Credential, refresh_token: str) -> bool:
+        """Return whether a credential uses a refresh token, or used it before."""
+        if not refresh_token:
+            return False
+        digest = self._vault.hasher.declared(refresh_token)
+        own = self._vault.secrets_of(credential.id).refresh_token
+        return own == refresh_token or digest in credential.spent_digests
 
     def _audit(self, actor: str, action: str, detail: str) -> AuditEntry:
         return AuditEntry(actor, action, self._clock.now_unix_s(), detail)

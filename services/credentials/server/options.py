@@ -12,6 +12,7 @@ from services.credentials.policy.trial import Trials
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.credentials.model import TokenClient
     from services.credentials.policy.declared import Declared
     from services.domain.vocab import CredentialKind, WireFamily
 
@@ -34,6 +35,8 @@ class Options:
     """How long a failure of the provider's sets a credential back; 0: not at all."""
     token_urls: Mapping[CredentialKind, str] = field(default_factory=dict)
     """Where tokens of each kind of account are refreshed."""
+    token_clients: Mapping[CredentialKind, TokenClient] = field(default_factory=dict)
+    """The program that accounts of each kind were logged in with."""
     is_cooling: bool = True
     """Whether quota marks block credentials that do not say so themselves."""
     is_affinity_on: bool = True

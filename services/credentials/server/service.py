@@ -8,17 +8,13 @@ import secrets as randomness
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
-    Credential,
-    Material,
-    Origin,
     Pool,
     PresentedIdentity,
     PresentedState,
-    Selected,
 )
 from services.credentials.policy import tokens
-from services.credentials.policy.auth import scheme_of
 from services.credentials.policy.presented import recognise
+from services.credentials.server.acquiring import Acquirer
 from services.credentials.server.affinity import Affinities
 from services.credentials.server.announcing import Announcer
 from services.credentials.server.eligibility import EligibilityBook
@@ -28,25 +24,21 @@ from services.credentials.server.grants import Grants
 from services.credentials.server.lapses import Lapses
 from services.credentials.server.operator import Operator
 from services.credentials.server.presented import PresentedBook
+from services.credentials.server.refreshing import Refresher
 from services.credentials.server.reports import Evidence, Reports
 from services.credentials.server.selector import Parts, Selector
 from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
 from services.credentials.server.usages import Usages
 from services.credentials.server.vault import Vault
-from services.domain.errors import Reason, RouterError
-from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from services.credentials.model import Presented, Query
-    from services.credentials.ports import Cipher, Shared, Store
+    from services.credentials.model import Presented, Query, Selected
+    from services.credentials.ports import Cipher, Shared, Store, TokenEndpoint
     from services.credentials.server.options import Options
     from services.runtime.clock import Clock
-
-SECRET_CACHE_S = 60.0
-"""Longest time that dispatch may hold a secret."""
 
 
 class Service:
@@ -59,6 +51,7 @@ class Service:
         options: Options,
         clock: Clock,
         shared: Shared,
+        tokens_of: TokenEndpoint,
     ) -> None:
         self._options = options
         self._clock = clock
@@ -112,6 +105,16 @@ class Service:
             options.rules,
         )
         self.operator = Operator(self.vault, self.grants, self.reports, clock, options.rules)
+        self.refresher = Refresher(self.vault, self.reports, store, tokens_of, options, clock)
+        self.acquirer = Acquirer(
+            self.vault,
+            self.grants,
+            self.granter,
+            self.selector,
+            self.refresher,
+            options,
+            clock,
+        )
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def start(self) -> None:
@@ -125,6 +128,7 @@ class Service:
         running = [
             self.eligibility.run(),
             self.reports.run(),
+            self.refresher.run(),
             self._announcing.speak(),
             self._announcing.listen(self.vault),
         ]
@@ -140,6 +144,7 @@ class Service:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         self._tasks = ()
+        await self.refresher.aclose()
         await self._shared.aclose()
         await self.vault.aclose()
 
@@ -161,35 +166,6 @@ class Service:
         ]
         now = self._clock.now_unix_s()
         return [self.presented.state_of(identity, now) for identity in identities]
-
-    def material(self, selected: Selected, rejected_version: int = 0) -> Material:
-        """Return the key material of a grant.
-
-        Raises:
-            RouterError: GRANT_UNKNOWN when the credential is gone or was presented,
-                CREDENTIALS_UNAVAILABLE when it was switched off since, CREDENTIAL_NEEDS_LOGIN
-                when it cannot be had in a version newer than ``rejected_version``.
-        """
-        credential = self.vault.pool.by_id.get(selected.grant.credential_id)
-        if credential is None:
-            raise RouterError(Reason.GRANT_UNKNOWN, "the grant's credential is gone: select anew")
-        _check_usable(credential)
-        if rejected_version and credential.credential_version <= rejected_version:
-            raise RouterError(
-                Reason.CREDENTIAL_NEEDS_LOGIN, "the upstream refused the newest secret there is"
-            )
-        spec = credential.spec
-        until = None
-        if spec.kind is not CredentialKind.NONE:
-            until = self._clock.now_unix_s() + SECRET_CACHE_S
-            until = min(until, credential.token_expire_unix_s or until)
-        return Material(
-            scheme=scheme_of(spec.kind, self._options.families.get(spec.provider)),
-            secrets=self.vault.secrets_of(credential.id),
-            spec=spec,
-            cache_until_unix_s=until,
-            is_tenant_given=bool(spec.installation_id) and credential.origin is Origin.STORED,
-        )
 
     async def select(self, query: Query) -> tuple[Selected, float]:
         """Return a grant and the seconds that the pick took.
@@ -220,18 +196,6 @@ class Service:
         while True:
             await self._clock.sleep(self._options.poll_s)
             await self.vault.poll()
-
-
-def _check_usable(credential: Credential) -> None:
-    if credential.is_usable:
-        return
-    if credential.spec.is_enabled:
-        raise RouterError(
-            Reason.CREDENTIAL_NEEDS_LOGIN, "the grant's credential needs a new secret"
-        )
-    raise RouterError(
-        Reason.CREDENTIALS_UNAVAILABLE, "the grant's credential was switched off: select anew"
-    )
 
 
 def _new_nonce() -> bytes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import grpc
 
-    from services.credentials.model import Credential, Selected
+    from services.credentials.model import Credential, Material, Selected
     from services.credentials.server.options import Options
     from services.credentials.server.selector import Explanation
     from services.credentials.server.service import Service
@@ -74,11 +74,12 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         """Answer the key material of a grant, or of a selection made now."""
         asked = selection_codec.decode_acquire(request)
         if isinstance(asked, Redemption):
-            selected = self._service.granter.redeemed(asked)
-            return self._acquired(selected, None, asked.rejected_version)
-        selected, elapsed_s = await self._service.select(asked)
+            selected, material = await self._service.acquirer.redeem(asked)
+            return _acquired(selected, material, None)
+        self._service.eligibility.keep(asked.installation_id)
+        selected, elapsed_s, material = await self._service.acquirer.select(asked)
         record = selection_codec.encode_record(selected.decision, elapsed_s)
-        return self._acquired(selected, record, 0)
+        return _acquired(selected, material, record)
 
     async def ReportAttempt(  # noqa: N802 - name fixed by the proto
         self, request: pb.ReportAttemptRequest, context: Context
@@ -173,17 +174,17 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
             credential, self._service.grants.count(credential.id), self._clock.now_unix_s()
         )
 
-    def _acquired(
-        self, selected: Selected, record: pb.SelectionRecord | None, rejected_version: int
-    ) -> pb.AcquireSecretResponse:
-        material = self._service.material(selected, rejected_version)
-        return pb.AcquireSecretResponse(
-            grant=selection_codec.encode_grant(selected.grant),
-            auth=selection_codec.encode_auth(material),
-            endpoint=selection_codec.encode_endpoint(material),
-            cache_until_time=fields.optional_timestamp(material.cache_until_unix_s),
-            record=record,
-        )
+
+def _acquired(
+    selected: Selected, material: Material, record: pb.SelectionRecord | None
+) -> pb.AcquireSecretResponse:
+    return pb.AcquireSecretResponse(
+        grant=selection_codec.encode_grant(selected.grant),
+        auth=selection_codec.encode_auth(material),
+        endpoint=selection_codec.encode_endpoint(material),
+        cache_until_time=fields.optional_timestamp(material.cache_until_unix_s),
+        record=record,
+    )
 
 
 def _encode_explanation(found: Explanation) -> pb.ExplainSelectionResponse:

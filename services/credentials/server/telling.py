@@ -25,6 +25,9 @@ DOUBTS = Counter(
     "pointsman_credential_doubts_total", "Statements about quota that were not believed", ("kind",)
 )
 PICKS = Counter("pointsman_credential_picks_total", "Credentials picked", ("bucket", "strategy"))
+REFRESHES = Counter(
+    "pointsman_credential_refreshes_total", "Refreshes of accounts' tokens", ("result",)
+)
 
 _log = get_logger("credentials")
 

@@ -142,6 +142,15 @@ class Vault:
         """Let picks see a state that could not be stored; the next one that is takes its place."""
         self._publish(self.pool.after(self.pool.revision, {credential.id: credential}))
 
+    def hold(self, credential: Credential, secrets: Secrets) -> None:
+        """Use secrets that could not be stored yet; reading the old ones again changes nothing.
+
+        Raises:
+            RouterError: CREDENTIAL_NOT_FOUND.
+        """
+        self._held.put(self._held.record(credential.id), secrets)
+        self.overlay(self._sealer.named(credential, secrets, self.hasher))
+
     async def add(
         self, credential: Credential, secrets: Secrets, idempotency_key: str, audit: AuditEntry
     ) -> Credential:

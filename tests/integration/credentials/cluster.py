@@ -11,6 +11,7 @@ from dataclasses import replace
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.store_sql import SqlStore
+from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.adapters.valkey import ValkeyShared
 from services.credentials.model import (
     BindingRef,
@@ -60,7 +61,7 @@ def replica(
     """Return one replica, not yet started."""
     told = replace(OPTIONS, declared=tuple(pool), **options)  # type: ignore[arg-type]  # any option
     shared = ValkeyShared(valkey_url, call_timeout_s=SOON_S) if valkey_url else Alone()
-    return Service(SqlStore(url), AesGcmCipher((KEY,)), told, clock, shared)
+    return Service(SqlStore(url), AesGcmCipher((KEY,)), told, clock, shared, HttpTokenEndpoint())
 
 
 @contextlib.asynccontextmanager

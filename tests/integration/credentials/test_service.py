@@ -18,6 +18,7 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import parse_keys
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.build import build, declared_pool
 from services.credentials.codec.operator import Creation, Update
 from services.credentials.model import (
@@ -70,7 +71,14 @@ def service(
     url: str, *pool: Declared, keys: tuple[bytes, ...] = (KEY,), clock: FakeClock | None = None
 ) -> Service:
     options = replace(OPTIONS, declared=pool)
-    return Service(SqlStore(url), AesGcmCipher(keys), options, clock or FakeClock(), Alone())
+    return Service(
+        SqlStore(url),
+        AesGcmCipher(keys),
+        options,
+        clock or FakeClock(),
+        Alone(),
+        HttpTokenEndpoint(),
+    )
 
 
 async def mark(one: Service, credential_id: str, model: str) -> None:

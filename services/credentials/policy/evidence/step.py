@@ -11,6 +11,7 @@ from services.credentials.model import (
     OVERAGE_INCLUDED,
     Cause,
     EndKind,
+    Mark,
     MarkKind,
     Phase,
     SystemState,
@@ -45,7 +46,7 @@ from services.domain.vocab import CredentialKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from services.credentials.model import Credential, Mark, Report, Subject
+    from services.credentials.model import Credential, Report, Subject
     from services.credentials.policy.evidence.bodies import BodyFacts
     from services.credentials.policy.evidence.headers import Signals
 
@@ -140,6 +141,13 @@ def cleared_by_secret(credential: Credential, now_unix_s: float) -> Step:
             _lift(draft, mark, now_unix_s, Cause.LOGIN)
     after = draft.result(system_state=SystemState.OK)
     return Step(after, {}, tuple(draft.transitions))
+
+
+def blocked_by_token(credential: Credential, until_unix_s: float, now_unix_s: float) -> Step:
+    """Return a credential that has no token to send until its next refresh."""
+    draft = Draft(credential, now_unix_s)
+    draft.put(Mark(MarkKind.AUTH, now_unix_s, until_unix_s), Cause.REJECTION)
+    return Step(draft.result(), {}, tuple(draft.transitions))
 
 
 def _lift(draft: Draft, mark: Mark, now_unix_s: float, cause: Cause) -> None:
