@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.gemini.names import child, member
+from services.domain.wire.gemini.schema import plain_types
 from services.domain.wire.knobs import number_knob, whole_knob
 from services.domain.wire.model import (
     Limits,
@@ -84,7 +85,7 @@ class Config:
         for name in ("responseJsonSchema", "responseSchema"):
             schema = child(self._node, name)
             if schema is not None and isinstance(schema.value, dict):
-                return OutputFormat("json_schema", schema=schema.raw)
+                return OutputFormat("json_schema", schema=plain_types(schema.raw))
         return OutputFormat("json_object")
 
     def _whole(self, name: str) -> int | None:

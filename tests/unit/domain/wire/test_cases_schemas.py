@@ -138,3 +138,25 @@ def test_a_schema_in_the_strict_form_is_called_strict_where_its_client_asked() -
     schema = {**STRICT, "properties": {"a": {"type": "string"}}, "required": ["a"]}
     assert schema_sent(O, schema, R, strict=True)["strict"] is True
     assert schema_sent(O, schema, R)["strict"] is False
+
+
+@pytest.mark.spec("XLT-101")
+@pytest.mark.parametrize("upstream", [A, O, R], ids=lambda family: family.value)
+@pytest.mark.parametrize("key", ["responseJsonSchema", "responseSchema"])
+def test_the_schema_of_an_answer_has_types_that_other_vendors_know(
+    upstream: WireFamily, key: str
+) -> None:
+    """Gemini CLI asks its classifier so; names of members that look like types stay."""
+    schema = {
+        "type": "OBJECT",
+        "properties": {"type": {"type": "STRING"}, "n": {"type": "ARRAY", "items": {"type": "X"}}},
+        "required": ["type"],
+    }
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "go"}]}],
+        "generationConfig": {"responseMimeType": "application/json", key: schema},
+    }
+    told = json.dumps(sent(G, body, upstream))
+    assert '"type": {"type": "string"}' in told
+    assert '{"type": "array", "items": {"type": "X"}}' in told
+    assert "OBJECT" not in told

@@ -189,7 +189,7 @@ def test_parameters() -> None:
     limits, sampling = request.limits, request.sampling
     assert (limits.max_output_tokens, limits.stop, limits.n) == (9, ("a",), 2)
     assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.seed) == (1, 0.5, 4, 5)
-    assert (request.output.kind, request.output.schema) == ("json_schema", b'{"type": "OBJECT"}')
+    assert (request.output.kind, request.output.schema) == ("json_schema", b'{"type":"object"}')
 
 
 @pytest.mark.spec("XLT-86")
