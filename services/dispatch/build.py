@@ -79,6 +79,7 @@ def build(
         circuits=Circuits(clock),
         rules=settings.rules(),
         is_responses_broad=settings.openai_responses_broad,
+        fast_models=frozenset(settings.fast_models),
     )
     jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
     servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))

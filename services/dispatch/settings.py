@@ -71,6 +71,9 @@ class DispatchSettings(ServiceSettings):
     openai_responses_broad: bool = True
     """Whether OpenAI is asked on Responses for every turn that can be said there, not only where a
     reasoning model is to call functions."""
+    fast_models: tuple[str, ...] = ()
+    """Models that are asked for on their vendor's fast tier, at its price, where the binding has
+    one."""
     tenant_networks: tuple[IPvAnyNetwork, ...] = ()
     """Networks that are not public and that a tenant's own endpoints may be in all the same."""
 

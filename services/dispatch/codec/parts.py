@@ -104,6 +104,7 @@ def _head(part: Head) -> pb.Head:
         cause=tables.CAUSE.name(part.cause),
         credential=attribution_message(part.credential),
         is_model_aliased=part.is_model_aliased,
+        is_fast_tier=part.is_fast_tier,
         transforms=[
             pb.TransformRecord(
                 code=row.code, action=tables.TRANSFORM.name(row.action), path=row.path
@@ -181,6 +182,7 @@ def record_message(record: AttemptRecord) -> attempt_pb2.AttemptRecord:
         send_count=record.send_count,
         upstream_request_id=record.upstream_request_id,
         failure_class=tables.FAILURE.name(record.failure_class),
+        is_fast_tier=record.is_fast_tier,
     )
 
 

@@ -147,6 +147,7 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
         family=family,
         context_window_tokens=message.context_window_token_count,
         effort=_effort(message.effort, f"{field}.effort"),
+        is_fast_allowed=message.is_fast_allowed,
     )
 
 

@@ -86,6 +86,7 @@ class AttemptRecord:
     send_count: int = 0
     upstream_request_id: str = ""
     failure_class: FailureClass | None = None
+    is_fast_tier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class Head:
     credential: Attribution | None
     is_model_aliased: bool
     transforms: tuple[Transform, ...]
+    is_fast_tier: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class PlannedBinding:
     context_window_tokens: int = 0
     effort: str = ""
     """Level of reasoning that is forced; empty: what the client asks for."""
+    is_fast_allowed: bool = False
+    """Whether the fast tier may be asked for, where the binding has one."""
 
 
 @dataclass(frozen=True, slots=True)

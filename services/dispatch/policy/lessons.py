@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 RESPONSES_API = "responses_api"
 """The endpoint does not speak Responses; Chat is spoken in its place."""
+FAST_TIER = "fast_tier"
+"""The fast tier has no room; the plain one may."""
 VALIDATED = "VALIDATED"
 """The tool mode of Gemini that not every model knows; AUTO stands in for it."""
 
@@ -96,6 +98,9 @@ def lesson_of(
     said = f"{error.vendor_code} {error.message}".lower().replace("`", "")
     if family is WireFamily.OPENAI_RESPONSES and _is_no_responses(status, error, said):
         return Lesson(RESPONSES_API, is_of_model=False)
+    if status == 429:
+        is_fast = FAST_TIER not in given_up and "fast mode" in said and b'"speed":"fast"' in body
+        return Lesson(FAST_TIER, is_kept=False) if is_fast else None
     if status not in (400, 422):
         return None
     if family is WireFamily.GEMINI:

@@ -159,6 +159,7 @@ class Chronicle:
             credential=credential,
             is_model_aliased=credential is not None and credential.kind is CredentialKind.GATEWAY,
             transforms=attempt.transforms,
+            is_fast_tier=attempt.draft.is_fast,
         )
 
     def tail(self, trial: Trial, attempt: Attempt, pre_commit_s: float) -> Tail:
@@ -227,6 +228,7 @@ class Chronicle:
             send_count=attempt.send_count if attempt else 0,
             upstream_request_id=header_rules.request_id_of(attempt.headers) if attempt else "",
             failure_class=failure_class,
+            is_fast_tier=attempt is not None and attempt.draft.is_fast,
         )
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.dispatch.policy import address, headers
-from services.dispatch.policy.body import target_of
+from services.dispatch.policy.body import catalog_binding, target_of
 from services.dispatch.policy.dialect import (
     Speaker,
     dialect_for,
     host_of,
     is_bound_to_responses,
 )
-from services.dispatch.policy.lessons import RESPONSES_API, lesson_of
+from services.dispatch.policy.fast import FAST_BETA, is_fast, with_fast
+from services.dispatch.policy.lessons import FAST_TIER, RESPONSES_API, lesson_of
 from services.dispatch.policy.patience import header_wait_s
 from services.dispatch.ports import UpstreamRequest
 from services.domain.catalog import ModelFacts
@@ -76,6 +77,8 @@ class Draft:
         self._given_up = stage.memos.given_up(self._base_url, planned.ref.model_id)
         self._lessons: tuple[Lesson, ...] = ()
         self._body = b""
+        self.is_fast = False
+        """Whether what was built last asks for the fast tier."""
 
     @property
     def family(self) -> WireFamily:
@@ -113,7 +116,7 @@ class Draft:
         """
         target, family = self._target(), self.family
         encoded = self._encoded(target)
-        self._body = encoded.body
+        self._body = self._tiered(encoded.body)
         access, order, is_stream = self._access, self._order, self.is_stream
         request = UpstreamRequest(
             provider=self._endpoint.name,
@@ -129,7 +132,7 @@ class Draft:
                 betas=self._betas(target, encoded.body),
             )
             + self._affinity(),
-            body=encoded.body,
+            body=self._body,
             header_timeout_s=header_wait_s(
                 self._endpoint.header_timeout_s,
                 is_stream=is_stream,
@@ -198,13 +201,26 @@ class Draft:
     def _is_bound_to_responses(self) -> bool:
         return self._speaker.is_codex_plan or is_bound_to_responses(self._client_body.request)
 
+    def _tiered(self, body: bytes) -> bytes:
+        """Return the body, asking for the fast tier where that is wanted and there is one."""
+        ref, stage, kind = self._planned.ref, self._stage, self._access.grant.attribution.kind
+        is_wanted = self._planned.is_fast_allowed or ref.model_id in stage.fast_models
+        row = catalog_binding(stage.catalog, ref)
+        has_tier = is_fast(row, kind, is_vendor=self._endpoint.is_vendor)
+        fast = None
+        if is_wanted and has_tier and FAST_TIER not in self._given_up:
+            fast = with_fast(body, self.family)
+        self.is_fast = fast is not None
+        return fast if fast is not None else body
+
     def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:
         """Return what a client of the same dialect asked for, as far as it is for the target."""
+        fast = (FAST_BETA,) if self.is_fast and self.family is WireFamily.ANTHROPIC else ()
         if self.family is not self._order.family or self.family is not WireFamily.ANTHROPIC:
-            return ()
+            return fast
         told = headers.beta_tokens(self._order.relayed_headers)
         is_long = self._order.estimated_input_tokens > USUAL_WINDOW_TOKENS
-        return betas_for(told, target.facts, body, is_long_context_needed=is_long)
+        return betas_for((*told, *fast), target.facts, body, is_long_context_needed=is_long)
 
     def _affinity(self) -> HeaderPairs:
         return headers.affinity(
@@ -229,7 +245,7 @@ class Draft:
             effort=self._planned.effort,
             rules=self._stage.rules,
         )
-        refused = self._given_up - {RESPONSES_API}
+        refused = self._given_up - {RESPONSES_API, FAST_TIER}
         if not refused:
             return target
         facts = target.facts

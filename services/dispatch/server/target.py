@@ -41,6 +41,8 @@ class Stage:
     circuits: Circuits
     rules: HouseRules = field(default_factory=HouseRules)
     is_responses_broad: bool = True
+    fast_models: frozenset[str] = frozenset()
+    """Models that are asked for on the fast tier, whatever a plan says."""
 
 
 def family_at(stage: Stage, planned: PlannedBinding) -> WireFamily | None:
