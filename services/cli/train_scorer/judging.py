@@ -210,8 +210,14 @@ def judge_risk(
 
 
 def measured_columns(corpus: Corpus, rows: Indices) -> list[int]:
-    """Return the columns that a table measured."""
-    return [int(m) for m in np.flatnonzero(~np.isnan(corpus.scores[rows[0]]))]
+    """Return the columns that a table measured, if not in every row."""
+    return [int(m) for m in np.flatnonzero(~np.isnan(corpus.scores[rows]).all(axis=0))]
+
+
+def whole_rows(corpus: Corpus, rows: Indices) -> Indices:
+    """Return the rows of a table that measured all of its models: blank is not wrong."""
+    scores = corpus.scores[rows][:, measured_columns(corpus, rows)]
+    return rows[~np.isnan(scores).any(axis=1)]
 
 
 def _group_gain(corpus: Corpus, rows: Indices, gain: Floats) -> Floats | None:

@@ -34,15 +34,13 @@ class CostFigures:
 
 
 def judge_spending(corpus: Corpus, rows: Indices, quality: Floats) -> CostFigures | None:
-    """Return the figures of a table; None where it states no costs.
+    """Return the figures of whole rows of a table; None where it states no costs.
 
-    Rows that did not measure every model are left out: blank is not wrong. A model's price is its
-    mean cost in the folds that a row is not in.
+    A model's price is its mean cost in the folds that a row is not in.
     """
     columns = _priced(corpus, rows)
     if corpus.costs is None or len(columns) < PAIR:
         return None
-    rows = rows[~np.isnan(corpus.scores[rows][:, columns]).any(axis=1)]
     scores, costs = corpus.scores[rows][:, columns], corpus.costs[rows][:, columns]
     expected = _expected(costs, corpus.folds[rows])
     expected = expected / expected.max()

@@ -24,6 +24,7 @@ from services.cli.train_scorer.judging import (
     judge_risk,
     out_of_fold,
     qualities,
+    whole_rows,
     without_questions,
 )
 from services.cli.train_scorer.projection import MAX_BYTES
@@ -250,4 +251,5 @@ def _account(material: Material, recipe: Recipe, judged: Judged, fitted: Fitted)
 
 def _judged_rows(corpus: Corpus, table: Table, learnt: Indices, held: Indices) -> Indices:
     inside = set(corpus.rows_of(table.name).tolist())
-    return np.array([i for i in (*learnt, *held) if int(i) in inside], dtype=np.int64)
+    rows = np.array([i for i in (*learnt, *held) if int(i) in inside], dtype=np.int64)
+    return whole_rows(corpus, rows)

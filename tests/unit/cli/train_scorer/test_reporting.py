@@ -15,7 +15,12 @@ from services.cli.train_scorer.baselines import tfidf_gain
 from services.cli.train_scorer.comparing import Change
 from services.cli.train_scorer.corpus import Corpus
 from services.cli.train_scorer.goals import GSM8K, MMLU, UIUC_TEST, goals_of
-from services.cli.train_scorer.judging import PairFigures, PickFigures
+from services.cli.train_scorer.judging import (
+    PairFigures,
+    PickFigures,
+    measured_columns,
+    whole_rows,
+)
 from services.cli.train_scorer.metrics import Interval, Recovery, accuracies, recovery
 from services.cli.train_scorer.plots import Line, Plot, svg
 from services.cli.train_scorer.spending import height_over, judge_spending, upper_hull
@@ -161,3 +166,11 @@ def test_a_perfect_prediction_buys_what_a_mixture_by_chance_cannot() -> None:
     assert figures.enough_usd == pytest.approx(5.5)
     assert figures.over_hull > 0.1
     assert judge_spending(made, np.arange(100), made.scores) is None
+
+
+def test_rows_with_a_blank_are_left_out_of_what_is_judged() -> None:
+    made = corpus(["a", "b", "c"], ["t"] * 3)
+    gappy = replace(made, scores=np.array([[np.nan, 1.0], [0.0, 1.0], [1.0, 0.0]]))
+    rows = np.arange(3)
+    assert measured_columns(gappy, rows) == [0, 1]
+    assert whole_rows(gappy, rows).tolist() == [1, 2]
