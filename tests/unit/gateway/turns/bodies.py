@@ -17,6 +17,8 @@ CHAT = WireFamily.OPENAI_CHAT
 
 CLAUDE = {"x-app": "cli", "user-agent": "claude-cli/2.1.197 (external, cli)"}
 CODEX = {"user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)"}
+ROOT_AGENT = "/root"
+"""Name that Codex gives the agent of its main loop; those of others follow it."""
 OPENCODE = {"user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.23"}
 
 BILLING = "x-anthropic-billing-header: cc_version=2.1.197.b58; cc_entrypoint=cli;"

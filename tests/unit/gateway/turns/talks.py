@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 import orjson
 
 from services.domain.vocab import TurnType, WireFamily
-from tests.unit.gateway.turns.bodies import BILLING, CHAT_TOOL, TITLE_SCHEMA, TOOL, assistant
+from tests.unit.gateway.turns.bodies import (
+    BILLING,
+    CHAT_TOOL,
+    ROOT_AGENT,
+    TITLE_SCHEMA,
+    TOOL,
+    assistant,
+)
 
 Json = Mapping[str, object]
 SUB_AGENT_BILLING = f"{BILLING} cc_is_subagent=true;"
@@ -142,7 +149,7 @@ def codex(session: str, opening: str = "fix the parser") -> Talk:
         is_main: bool = True,
         **metadata: str,
     ) -> Sent:
-        told = {"request_kind": "turn", "session_id": session, "agent_name": "/root", **metadata}
+        told = {"request_kind": "turn", "session_id": session, "agent_name": ROOT_AGENT, **metadata}
         body = {
             "model": "gpt-6",
             "instructions": "You are an agent that edits code.",
@@ -181,7 +188,7 @@ def codex(session: str, opening: str = "fix the parser") -> Talk:
                 [*context, said("user", "count the tests")],
                 {"thread-id": "33333333-4444-5555-6666-777777777777"},
                 is_main=False,
-                agent_name="/root/counter",
+                agent_name=f"{ROOT_AGENT}/counter",
                 thread_source="subagent",
             ),
         ),

@@ -10,7 +10,7 @@ import pytest
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of
 from services.domain.vocab import TurnType, WireFamily
-from tests.unit.gateway.turns.bodies import CODEX, TITLE_SCHEMA, decoded, typed
+from tests.unit.gateway.turns.bodies import CODEX, ROOT_AGENT, TITLE_SCHEMA, decoded, typed
 
 Json = Mapping[str, object]
 Made = tuple[WireFamily, bytes]
@@ -97,9 +97,17 @@ def test_outputs_of_tools_are_told_from_words(kind: str) -> None:
 def test_codex_says_compactions_and_sub_agents_in_a_header() -> None:
     told = {"x-codex-turn-metadata": '{"request_kind":"compact"}'}
     assert typed(_codex(_said("x")), {**CODEX, **told}) is TurnType.COMPACTION
-    told = {"x-codex-turn-metadata": '{"request_kind":"turn","agent_name":"/root/scout"}'}
+    told = {
+        "x-codex-turn-metadata": orjson.dumps(
+            {"request_kind": "turn", "agent_name": f"{ROOT_AGENT}/scout"}
+        ).decode()
+    }
     assert typed(_codex(_said("x")), {**CODEX, **told}) is TurnType.SUB_AGENT_DISPATCH
-    told = {"x-codex-turn-metadata": '{"request_kind":"turn","agent_name":"/root"}'}
+    told = {
+        "x-codex-turn-metadata": orjson.dumps(
+            {"request_kind": "turn", "agent_name": ROOT_AGENT}
+        ).decode()
+    }
     assert typed(_codex(_said("x")), {**CODEX, **told}) is TurnType.MAIN_LOOP
 
 
