@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _log = get_logger("gateway")
 
+BACKLOG = 4096
+"""Connections that wait to be taken. With 128, a thousand that came within ten seconds met a busy
+moment, and the kernel reset some."""
 _CLOSING_S = 2.0
 """Time for connections to close once nothing runs on them."""
 
@@ -50,7 +53,7 @@ class HttpServer:
         self._runner = web.ServerRunner(connections, shutdown_timeout=_CLOSING_S)
         await self._runner.setup()
         host, port = host_and_port(listen)
-        site = web.TCPSite(self._runner, host, port, reuse_address=True)
+        site = web.TCPSite(self._runner, host, port, reuse_address=True, backlog=BACKLOG)
         try:
             await site.start()
         except OSError as error:

@@ -68,7 +68,7 @@ class FakeUpstream:
             app, handler_cancellation=True, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS
         )
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=4096).start()
         self._port = int(self._runner.addresses[0][1])
         return self
 
