@@ -44,6 +44,8 @@ class FakeCredentials:
     """Kinds of the keys by provider; one that is not here has API keys."""
     tenant_urls: dict[str, str] = field(default_factory=dict)
     """Addresses that a tenant gave, by provider."""
+    renewals: dict[str, str] = field(default_factory=dict)
+    """New tokens of accounts whose token was refused, by the refused one."""
     queries: list[SecretQuery] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
 
@@ -53,6 +55,8 @@ class FakeCredentials:
         if provider in self.denials:
             raise self.denials[provider]
         number = len(self.queries)
+        if query.grant is not None and query.rejected_version:
+            return self._renewed(query.grant)
         if provider not in self.keys:
             grant = Grant(f"g{number}", query.binding, attribution_of("none", CredentialKind.NONE))
             return self._located(Access(grant, NO_AUTH), provider)
@@ -72,6 +76,13 @@ class FakeCredentials:
         raise CredentialDenied(
             FailureClass.CREDENTIALS_DISABLED, "every credential was tried", is_all_tried=True
         )
+
+    def _renewed(self, grant: Grant) -> Access:
+        fresh = self.renewals.get(grant.credential_id)
+        if fresh is None:
+            raise CredentialDenied(FailureClass.CREDENTIALS_DISABLED, "a person must log in")
+        newer = replace(grant, credential_version=grant.credential_version + 1)
+        return self._located(Access(newer, Auth(AuthScheme.BEARER, fresh)), grant.binding.provider)
 
     def _located(self, access: Access, provider: str) -> Access:
         return replace(

@@ -85,7 +85,7 @@ class CredentialsClient:
             CredentialDenied: none can be had, or the service does not answer and none is held.
         """
         grant = query.grant
-        if grant is not None and grant.secret_cache_key:
+        if grant is not None and grant.secret_cache_key and not query.rejected_version:
             held = self._held.get(grant.secret_cache_key)
             if held is not None:
                 # Other sessions brought it here; from now on it is this one's last as well.
@@ -97,9 +97,10 @@ class CredentialsClient:
             )
         except grpc.aio.AioRpcError as failure:
             error = status.error_of(failure)
-            if grant is not None and error.reason in _ANEW:
+            if grant is not None and error.reason in _ANEW and not query.rejected_version:
                 return await self.acquire(query.anew())
-            if isinstance(error, PeerError) or error.reason is Reason.STORE_UNAVAILABLE:
+            is_silent = isinstance(error, PeerError) or error.reason is Reason.STORE_UNAVAILABLE
+            if is_silent and not query.rejected_version:
                 return self._last_one(query)
             raise CredentialDenied(
                 class_of_denial(error.reason),

@@ -29,7 +29,12 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
     action = action_pb2.ActionContext.FromString(query.action.sealed)
     if query.grant is not None:
         grant = common.grant_message(query.grant)
-        return pb.AcquireSecretRequest(action=action, grant_id=grant.grant_id, grant=grant)
+        return pb.AcquireSecretRequest(
+            action=action,
+            grant_id=grant.grant_id,
+            grant=grant,
+            rejected_version=query.rejected_version,
+        )
     record = None
     if query.eligibility is not None:
         record = eligibility_pb2.EligibilityRecord.FromString(query.eligibility.sealed)

@@ -89,6 +89,8 @@ class SecretQuery:
     grant: Grant | None = None
     tried: tuple[str, ...] = ()
     timeout_s: float = 5.0
+    rejected_version: int = 0
+    """Version of the grant's secret that the upstream just refused; 0: none."""
 
     def anew(self) -> SecretQuery:
         """Return the question without the grant, which turned out to be of no use."""

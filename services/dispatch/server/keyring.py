@@ -48,6 +48,7 @@ class Keyring:
         self._order = order
         self._access: Access | None = None
         self._tried: tuple[str, ...] = ()
+        self._renewed: tuple[str, ...] = ()
         is_serve = order.kind is AttemptKind.SERVE
         self._purpose = SecretPurpose.SERVE if is_serve else SecretPurpose.AUXILIARY
         self._next_key = order.plan.first_attempt_number + int(is_serve)
@@ -79,10 +80,31 @@ class Keyring:
         self._access = access
         return True
 
+    async def renew(self, planned: PlannedBinding) -> bool:
+        """Return whether the account whose token was refused has a newer one, and take it.
+
+        Asked once per account and binding.
+        """
+        grant = self._access.grant if self._access else None
+        if grant is None or not grant.credential_id or grant.attribution.kind not in PLAN_KINDS:
+            return False
+        if grant.credential_id in self._renewed:
+            return False
+        self._renewed = (*self._renewed, grant.credential_id)
+        try:
+            access = await self._acquire(planned, grant, grant.credential_version)
+        except CredentialDenied:
+            return False
+        if access.grant.credential_version <= grant.credential_version:
+            return False
+        self._access = access
+        return True
+
     def leave_binding(self) -> None:
         """Forget the binding's credentials: the next one has its own."""
         self._access = None
         self._tried = ()
+        self._renewed = ()
 
     def _held(self, grant: Grant) -> Access | None:
         """Return what needs no key material of ours: a presented credential, or none at all."""
@@ -101,7 +123,9 @@ class Keyring:
             FailureClass.NO_ELIGIBLE_PROVIDER, "the presented credential did not come along"
         )
 
-    async def _acquire(self, planned: PlannedBinding, grant: Grant | None) -> Access:
+    async def _acquire(
+        self, planned: PlannedBinding, grant: Grant | None, rejected_version: int = 0
+    ) -> Access:
         order = self._order
         key = f"{order.action.action_id}/{_KEY_LETTERS[order.kind]}{self._next_key}"
         self._next_key += 1
@@ -115,5 +139,6 @@ class Keyring:
                 grant=grant,
                 tried=self._tried,
                 timeout_s=KEY_S if grant and grant.attribution.kind not in PLAN_KINDS else MINT_S,
+                rejected_version=rejected_version,
             )
         )

@@ -204,6 +204,8 @@ class Walk:
             self._tally.attempts += 1
         is_in_time = self._tally.elapsed_s() < self._order.plan.budget.pre_commit_s
         is_rotating = is_sent and is_in_time and fault.failure_class in ROTATING
+        if is_rotating and fault.http_status == 401 and await self._keyring.renew(trial.planned):
+            return Step(WalkStep.ROTATE)
         if is_rotating and await self._keyring.rotate(trial.planned):
             return Step(WalkStep.ROTATE)
         step = self._after_binding(fault, is_asked=is_sent)
