@@ -67,9 +67,9 @@ def _number(schema: Json) -> object:
     for key, step in (("minimum", 0), ("exclusiveMinimum", 1), ("maximum", 0)):
         bound = schema.get(key)
         if isinstance(bound, int | float) and not isinstance(bound, bool):
-            is_above = key == "maximum" and bound >= 0
-            return 0 if is_above else bound + step
-    return 0
+            is_above = key == "maximum" and bound >= 1
+            return 1 if is_above else bound + step
+    return 0 if schema.keys() & {"multipleOf", "exclusiveMaximum"} else 1
 
 
 def _referred(name: str, root: Json) -> object:

@@ -169,6 +169,10 @@ def test_a_schema_is_answered_by_an_instance() -> None:
         {"type": "string", "minLength": 12},
         {"type": "string", "maxLength": 2},
         {"type": "number", "maximum": -2},
+        {"type": "number", "maximum": 0.5},
+        {"type": "integer", "maximum": 100},
+        {"type": "integer", "multipleOf": 5},
+        {"type": "number", "exclusiveMaximum": 1},
         {"type": "integer", "exclusiveMinimum": 4},
         {"type": ["null", "string"]},
         {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
@@ -179,6 +183,10 @@ def test_a_schema_is_answered_by_an_instance() -> None:
 )  # fmt: skip
 def test_an_instance_fits_its_schema(schema: dict[str, object]) -> None:
     jsonschema.validate(instance(schema), schema)
+
+
+def test_a_number_without_bounds_is_one_as_scales_that_begin_there_want() -> None:
+    assert instance({"type": "integer"}) == 1
 
 
 def test_a_schema_that_contains_itself_ends() -> None:
