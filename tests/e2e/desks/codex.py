@@ -38,7 +38,8 @@ class Codex:
 
     def arguments(self, words: str, model: str, *, is_again: bool) -> Sequence[str]:
         """Return the arguments of one turn."""
-        return ("-m", model, *(["resume", "--last"] if is_again else []), words)
+        named = ("-m", model) if model else ()
+        return (*named, *(["resume", "--last"] if is_again else []), words)
 
     def reading(self, note: Path) -> ToolCall:
         """Return a call of its tool for commands."""

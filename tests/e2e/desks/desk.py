@@ -52,7 +52,10 @@ class Program(Protocol):
         ...
 
     def arguments(self, words: str, model: str, *, is_again: bool) -> Sequence[str]:
-        """Return the arguments with which it says something, in the last session if `is_again`."""
+        """Return the arguments with which it says something, in the last session if `is_again`.
+
+        An empty `model` leaves the choice to the program.
+        """
         ...
 
     def reading(self, note: Path) -> ToolCall:

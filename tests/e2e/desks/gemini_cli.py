@@ -40,7 +40,8 @@ class GeminiCli:
 
     def arguments(self, words: str, model: str, *, is_again: bool) -> Sequence[str]:
         """Return the arguments of one turn."""
-        return ("--yolo", "-m", model, *(["--resume", "latest"] if is_again else []), "-p", words)
+        named = ("-m", model) if model else ()
+        return ("--yolo", *named, *(["--resume", "latest"] if is_again else []), "-p", words)
 
     def reading(self, note: Path) -> ToolCall:
         """Return a call of its tool for files."""
