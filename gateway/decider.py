@@ -114,11 +114,13 @@ class Decider:
     def _report_unmet(self, action: Action, decision: Decision) -> None:
         """Count the needs that the chosen target meets by halves, so that they can be enforced."""
         needs, chosen = action.features.requirements, decision.plan.bindings[0]
-        family = self._policy.families.get(chosen.provider)
         model = self._catalog.models.get(chosen.model_id)
-        if not needs or family is None or model is None:
+        rows = [row for row in model.bindings if row.index == chosen.index] if model else []
+        if not needs or model is None or not rows:
             return
-        for need in unmet(needs, action.request.family, family, model.facts):
+        source, dialects = action.request.family, self._policy.dialects_at(rows[0])
+        lost = [unmet(needs, source, dialect, model.facts) for dialect in dialects]
+        for need in min(lost, key=len, default=()):
             metrics.REQUIREMENTS_UNMET.labels(need.value).inc()
 
     async def _decided(self, ground: Ground, memory: Memory) -> Decision:
