@@ -212,6 +212,8 @@ async def test_a_provider_that_fails_is_stepped_over_alike(
             "/v1/messages",
             "/v1/chat/completions",
         ]
+        conversations.script(provider)  # well again, lest it is passed over from now on
+        assert (await _capture(deployment, ask)).status == 200
     one, several = answers
     assert one.status == 200, one.body
     assert ("x-router-provider", "openai") in one.headers
