@@ -43,6 +43,7 @@ def test_a_custom_provider_is_no_vendor() -> None:
     assert not provider.is_vendor
 
 
+@pytest.mark.spec("DSP-19")
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
