@@ -88,10 +88,11 @@ def if_unserved(failure_class: FailureClass, rescue: AttemptCause | None) -> Eff
     return EffectKind.COUNT_REFUSAL if failure_class in _REFUSALS else None
 
 
-def if_answered(
-    failure_class: FailureClass | None, http_status: int | None, conduct: Conduct
-) -> EffectKind | None:
-    """Return what to remember of the model whose answer was sent; ``failure_class`` broke it."""
+def if_answered(failure_class: FailureClass | None, conduct: Conduct) -> EffectKind | None:
+    """Return what to remember of the model whose answer was sent; ``failure_class`` broke it.
+
+    What broke after its first output is no passing fault of a gateway, whatever its status.
+    """
     if failure_class is None:
         return EffectKind.CLEAR_COUNTS
-    return _of_conduct(failure_class, http_status, conduct)
+    return _of_conduct(failure_class, None, conduct)

@@ -166,8 +166,7 @@ class Chronicle:
         """Return the part that closes the answer."""
         is_whole = attempt.broken is None
         outcome = AttemptOutcome.SERVED if is_whole else AttemptOutcome.BROKEN
-        status = attempt.broken.http_status if attempt.broken else None
-        effect = effects.if_answered(attempt.failure_class, status, self._order.plan.conduct)
+        effect = effects.if_answered(attempt.failure_class, self._order.plan.conduct)
         record = self._record(trial, attempt, outcome, attempt.failure_class)
         if attempt.broken is not None:
             _log_broken(self._order, record, attempt)

@@ -140,8 +140,8 @@ def test_an_overload_is_counted_unless_a_baseline_follows() -> None:
 @given(classes)
 def test_an_answer_clears_and_a_break_does_not(failure_class: FailureClass) -> None:
     conduct = Conduct(is_throttle_cooling=True)
-    assert effects.if_answered(None, None, conduct) is EffectKind.CLEAR_COUNTS
-    broken = effects.if_answered(failure_class, None, conduct)
+    assert effects.if_answered(None, conduct) is EffectKind.CLEAR_COUNTS
+    broken = effects.if_answered(failure_class, conduct)
     assert broken is not EffectKind.CLEAR_COUNTS
     if failure_class is FailureClass.OVERLOADED:
         assert broken is None
@@ -158,7 +158,7 @@ def test_gateway_faults_cool_a_model_only_where_that_is_wanted(
     expected = EffectKind.COOLDOWN if cools else EffectKind.DEMOTE
     failure_class = FailureClass.UPSTREAM_STATUS
     assert effects.if_rescued(failure_class, status, conduct) is expected
-    assert effects.if_answered(failure_class, status, conduct) is expected
+    assert effects.if_answered(failure_class, conduct) is EffectKind.DEMOTE
 
 
 @pytest.mark.spec("DSP-252")
