@@ -51,4 +51,3 @@ def nearest_level(level: str, supported: tuple[str, ...]) -> str:
         return "max"
     rank = LEVELS.index(level) if level in LEVELS else LEVELS.index("medium")
     return min(known, key=lambda name: (abs(LEVELS.index(name) - rank), LEVELS.index(name)))
-

@@ -230,7 +230,10 @@ async def test_a_forced_model_serves_and_an_unknown_one_is_400(stack: Stack) -> 
 
 @pytest.mark.spec("XLT-164")
 async def test_a_forced_effort_goes_with_the_plan_and_an_unknown_one_is_400(stack: Stack) -> None:
-    asked = (({"x-router-effort": "Ultra"}, MESSAGES["model"]), ({}, "claude-large:xhigh"))
+    asked: tuple[tuple[dict[str, str], object], ...] = (
+        ({"x-router-effort": "Ultra"}, MESSAGES["model"]),
+        ({}, "claude-large:xhigh"),
+    )
     for headers, model in asked:
         stack.dispatch.steps = [
             STARTED,

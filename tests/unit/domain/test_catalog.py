@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from services.domain.catalog import Catalog, CatalogError, build_catalog
@@ -76,14 +78,17 @@ def test_a_name_s_suffix_forces_an_effort_where_no_model_has_the_whole_name() ->
         assert catalog.effort_of(name) == effort, name
 
 
-def several(*entries: dict[str, object]) -> Catalog:
+def several(*entries: Mapping[str, object]) -> Catalog:
     models = [entry(**keys)["models"] for keys in entries]
     return build_catalog(
         [{"models": [row for rows in models if isinstance(rows, list) for row in rows]}]
     )
 
 
-GENERATIONS = ({"id": "s-4.9", "version": "4.9"}, {"id": "s-4.10", "version": "4.10"})
+GENERATIONS: tuple[dict[str, object], ...] = (
+    {"id": "s-4.9", "version": "4.9"},
+    {"id": "s-4.10", "version": "4.10"},
+)
 
 
 @pytest.mark.spec("SCO-62")
@@ -91,7 +96,12 @@ def test_two_generations_of_a_family_are_refused_unless_one_steps_back_or_stays_
     rows = [{**row, "family": "s"} for row in GENERATIONS]
     with pytest.raises(CatalogError, match=r"model 's-4\.9': 's-4\.10' is of the same family 's'"):
         several(*rows)
-    for older in ({"automatic": False}, {"distinct": True}, {"family": "s-mini"}):
+    ways: tuple[dict[str, object], ...] = (
+        {"automatic": False},
+        {"distinct": True},
+        {"family": "s-mini"},
+    )
+    for older in ways:
         told = several(rows[0] | older, rows[1]).models["s-4.9"]
         assert told.is_automatic is ("automatic" not in older)
         assert told.is_distinct is ("distinct" in older)

@@ -27,7 +27,9 @@ def test_states_come_with_their_places() -> None:
     sealed = seal(Sealed(STATE, "digest"))
     told = [
         pb.RestoredState(
-            place=pb.StatePlace.Value(f"STATE_PLACE_{p.name}"), key="k", sealed_state=sealed
+            place=pb.StatePlace.Name(pb.StatePlace.Value(f"STATE_PLACE_{p.name}")),
+            key="k",
+            sealed_state=sealed,
         )
         for p in Place
     ]

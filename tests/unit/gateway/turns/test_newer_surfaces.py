@@ -31,8 +31,14 @@ def _said(words: str) -> Json:
     return {"type": "message", "role": "user", "content": content}
 
 
-def _codex(*items: Json, today: str = "Monday", **members: object) -> Made:
-    body = {"model": "m", "input": [*OPENING, _context(today), *items], **members}
+def _codex(
+    *items: Json,
+    today: str = "Monday",
+    members: Mapping[str, object] | None = None,
+    **more: object,
+) -> Made:
+    said = [*OPENING, _context(today), *items]
+    body = {"model": "m", "input": said, **(members or {}), **more}
     return WireFamily.OPENAI_RESPONSES, orjson.dumps(body)
 
 
@@ -130,10 +136,10 @@ def test_every_turn_of_a_codex_conversation_has_its_key(
     headers: dict[str, str], members: dict[str, object]
 ) -> None:
     sent = {**CODEX, **headers}
-    first = _key(_codex(_said("do it"), **members), sent)
+    first = _key(_codex(_said("do it"), members=members), sent)
     later = (_said("do it"), *_call("function_call"), _said("and then?"))
-    assert _key(_codex(*later, today="Tuesday", **members), sent) == first
-    assert _key(_codex(_said("do something else"), **members), sent) != first
+    assert _key(_codex(*later, today="Tuesday", members=members), sent) == first
+    assert _key(_codex(_said("do something else"), members=members), sent) != first
 
 
 @pytest.mark.spec("TRN-33", "TRN-36")
