@@ -96,8 +96,11 @@ def main() -> None:
             if changed := differences(Path(folder), GENERATED):
                 sys.exit("stubs are stale, run `make protos`:\n" + "\n".join(changed))
     else:
-        shutil.rmtree(GENERATED, ignore_errors=True)
-        generate(GENERATED)
+        with tempfile.TemporaryDirectory(dir=HERE) as folder:  # a broken contract spoils no stubs
+            fresh = Path(folder) / GENERATED.name
+            generate(fresh)
+            shutil.rmtree(GENERATED, ignore_errors=True)
+            fresh.replace(GENERATED)
 
 
 if __name__ == "__main__":
