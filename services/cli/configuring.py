@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway.policy import policy_of
 from services.cli import output
-from services.credentials.build import declared_pool
+from services.credentials.build import declared_pool, encryption_keys_of
 from services.embedded.host import catalog_of, wants_sandbox, with_sandbox
 from services.embedded.settings import Settings
 from services.runtime.config import read_document
@@ -29,6 +29,7 @@ def check(file: Path | None) -> None:
     if is_sandboxed:
         settings = with_sandbox(settings, "http://127.0.0.1")
     with document.naming_sources():
+        encryption_keys_of(settings.services.credentials)
         declared_pool(settings, providers_of(settings))
         catalog = catalog_of(document, settings, is_sandboxed=is_sandboxed)
         policy_of(settings.routing, settings, catalog)

@@ -158,6 +158,14 @@ def reset(
     credentials_work.reset(config, name, model, as_json=json)
 
 
+@credentials.command("reencrypt")
+def reencrypt(config: ConfigFile = None, *, json: AsJson = False) -> None:
+    """Seal every secret anew under the first of `encryption_keys`; servers may run meanwhile."""
+    from services.cli import credentials_work
+
+    credentials_work.reencrypt(config, as_json=json)
+
+
 @credentials.command("remove")
 def remove(name: Name, config: ConfigFile = None, *, json: AsJson = False) -> None:
     """Remove a credential with its marks and secrets."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from services.cli.credentials import NewCredential
     from services.credentials.build.opening import Desk
+    from services.credentials.server.resealing import Resealed
 
 T = TypeVar("T")
 E = TypeVar("E", bound=enum.Enum)
@@ -123,6 +124,26 @@ def reset(file: Path | None, name: str, model: str, *, as_json: bool) -> None:
 
     found, count = _at_desk(file, work)
     output.facts({"id": found.credential_id, "cleared": count}, as_json=as_json)
+
+
+def reencrypt(file: Path | None, *, as_json: bool) -> None:
+    """Seal every secret anew and print how many were.
+
+    Raises:
+        StartError: some cannot be read with the keys that are set; the others are sealed anew.
+    """
+
+    async def work(desk: Desk) -> Resealed:
+        return await desk.reencrypt(_actor())
+
+    done = _at_desk(file, work)
+    shown = {"reencrypted": done.changed_count, "up_to_date": done.kept_count}
+    output.facts({**shown, "unreadable": done.unreadable_count}, as_json=as_json)
+    if done.unreadable_count:
+        raise StartError(
+            f"{done.unreadable_count} credentials cannot be read: keep the older keys in"
+            " encryption_keys, and look at `pointsman credentials list` for quarantined ones"
+        )
 
 
 def remove(file: Path | None, name: str, *, as_json: bool) -> None:

@@ -84,6 +84,10 @@ class Store(Protocol):
         """Return the sealed key of that name; ``fresh`` becomes it when there is none yet."""
         ...
 
+    async def replace_deployment_key(self, name: str, expected: Sealed, fresh: Sealed) -> None:
+        """Store a deployment's key sealed anew; where another one is stored that stays."""
+        ...
+
     async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
         """Return the right to refresh a credential, by the store's own clock.
 
@@ -117,6 +121,11 @@ class Cipher(Protocol):
         Raises:
             OSError: a key file cannot be read or made.
         """
+        ...
+
+    @property
+    def key_id(self) -> str:
+        """Return the public name of the first key."""
         ...
 
     def seal(self, plain: bytes, context: str) -> Sealed:

@@ -49,6 +49,11 @@ class AesGcmCipher:
     def __repr__(self) -> str:
         return f"AesGcmCipher({len(self._ciphers)} keys)"
 
+    @property
+    def key_id(self) -> str:
+        """Return the public name of the first key."""
+        return self._first
+
     def seal(self, plain: bytes, context: str) -> Sealed:
         """Return ``plain`` encrypted under the first key, bound to ``context``."""
         nonce = os.urandom(NONCE_BYTES)

@@ -164,6 +164,15 @@ class SqlStore:
                     row = (await connection.execute(wanted)).one()
         return Sealed(row.key_id, row.ciphertext)
 
+    async def replace_deployment_key(self, name: str, expected: Sealed, fresh: Sealed) -> None:
+        """Store a deployment's key sealed anew; where another one is stored that stays."""
+        table = tables.deployment_keys
+        ours = sa.and_(table.c.name == name, table.c.ciphertext == expected.ciphertext)
+        values = {"key_id": fresh.key_id, "ciphertext": fresh.ciphertext}
+        with database.store_errors():
+            async with self._engine.begin() as connection:
+                await connection.execute(sa.update(table).where(ours).values(values))
+
     async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
         """Return the right to refresh a credential; None: another process has it."""
         table = tables.refreshes

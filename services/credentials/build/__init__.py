@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from services.runtime.clock import Clock
     from services.runtime.settings import CommonSettings
 
-__all__ = ["SECRET_METHODS", "build", "declared_pool", "make_service"]
+__all__ = ["SECRET_METHODS", "build", "declared_pool", "encryption_keys_of", "make_service"]
 
 FULL_NAME = "pointsman.credentials.v1.CredentialsService"
 KEYS_SETTING = "services.credentials.encryption_keys"
@@ -131,7 +131,7 @@ def make_service(
         lease_ttl_s=settings.lease_ttl_seconds,
         poll_s=settings.poll_seconds,
     )
-    cipher = AesGcmCipher(_keys(settings), _key_file(settings.database))
+    cipher = AesGcmCipher(encryption_keys_of(settings), _key_file(settings.database))
     service = Service(
         SqlStore(settings.database), cipher, options, clock, _shared(common), HttpTokenEndpoint()
     )
@@ -157,8 +157,16 @@ def _shared(common: CommonSettings) -> Shared:
     return ValkeyShared(url)
 
 
-def _keys(settings: CredentialsSettings) -> tuple[bytes, ...]:
+def encryption_keys_of(settings: CredentialsSettings) -> tuple[bytes, ...]:
+    """Return the keys that are set; none: SQLite keeps a key file.
+
+    Raises:
+        SettingError: one is malformed or stands twice, or PostgreSQL has none.
+    """
     keys = parse_keys([key.get_secret_value() for key in settings.encryption_keys])
+    for index, key in enumerate(keys):
+        if key in keys[:index]:
+            raise SettingError(f"{KEYS_SETTING}.{index}", "stands there twice: remove one of them")
     if not keys and not database.is_sqlite(settings.database):
         raise SettingError(
             KEYS_SETTING,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from services.credentials.model import Credential
     from services.credentials.server import Service
+    from services.credentials.server.resealing import Resealed
     from services.credentials.settings import CredentialsSettings
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
@@ -71,6 +72,14 @@ class Desk:
         """
         _, changes = await self._service.operator.reset(credential_id, model_id, actor)
         return len(changes)
+
+    async def reencrypt(self, actor: str) -> Resealed:
+        """Seal every secret anew under the first key and return how many were.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE, or VERSION_CONFLICT.
+        """
+        return await self._service.reseal(actor)
 
     def _shown(self, credential: Credential) -> pb.Credential:
         return credential_codec.encode_credential(credential, 0, self._clock.now_unix_s())

@@ -8,6 +8,7 @@ import secrets as randomness
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
+    AuditEntry,
     Pool,
     PresentedIdentity,
     PresentedState,
@@ -26,6 +27,7 @@ from services.credentials.server.operator import Operator
 from services.credentials.server.presented import PresentedBook
 from services.credentials.server.refreshing import Refresher
 from services.credentials.server.reports import Evidence, Reports
+from services.credentials.server.resealing import Resealed, reseal
 from services.credentials.server.selector import Parts, Selector
 from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
@@ -53,6 +55,8 @@ class Service:
         shared: Shared,
         tokens_of: TokenEndpoint,
     ) -> None:
+        self._store = store
+        self._cipher = cipher
         self._options = options
         self._clock = clock
         self._shared = shared
@@ -166,6 +170,15 @@ class Service:
         ]
         now = self._clock.now_unix_s()
         return [self.presented.state_of(identity, now) for identity in identities]
+
+    async def reseal(self, actor: str) -> Resealed:
+        """Seal every secret anew under the first key and return how many were.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE, or VERSION_CONFLICT.
+        """
+        audit = AuditEntry(actor, "reencrypt", self._clock.now_unix_s())
+        return await reseal(self._store, self._cipher, self.vault, audit)
 
     async def select(self, query: Query) -> tuple[Selected, float]:
         """Return a grant and the seconds that the pick took.

@@ -130,3 +130,27 @@ async def _serve_once(home: Path, entry: dict[str, str]) -> None:
     )
     await bundle.start()
     await bundle.aclose()
+
+
+@pytest.mark.spec("CRD-150")
+def test_keys_change_on_the_command_line(home: Path, run: Run) -> None:
+    old, new = "0a" * 32, "0b" * 32
+
+    def keys(*listed: str) -> None:
+        (home / "pointsman.toml").write_text(
+            f'[services.credentials]\ndatabase = "sqlite:///{home}/c.db"\n'
+            f"encryption_keys = {json.dumps(listed)}\n"
+        )
+
+    keys(old)
+    run("add", "anthropic", "--label", "a", "--secret-env", "TEAM_A", TEAM_A=SECRET)
+    keys(new, old)
+    assert run("reencrypt", "--json").code == 0
+    keys(new)
+    (shown,) = json.loads(run("list", "--json").out)
+    assert (shown["label"], shown["state"]) == ("a", "ok")
+    keys(new, new)
+    for arguments in (["config", "check"], ["credentials", "list"]):
+        assert main.run(arguments) != 0
+    keys("0c" * 31)
+    assert main.run(["config", "check"]) != 0

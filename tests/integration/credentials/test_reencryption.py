@@ -1,0 +1,92 @@
+"""Keys change without a pause: everything is sealed anew beside servers that run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from services.credentials.adapters import tables
+from services.credentials.adapters.alone import Alone
+from services.credentials.adapters.cipher import AesGcmCipher, key_id_of
+from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_http import HttpTokenEndpoint
+from services.credentials.model import Secrets, SystemState
+from services.credentials.server import Service
+from services.credentials.server.resealing import Resealed
+from services.runtime import database
+from tests.fakes.clock import FakeClock
+from tests.integration.credentials.cluster import OPTIONS, account, running
+
+OLD, NEW = b"o" * 32, b"n" * 32
+POOL = tuple(account(label) for label in "abc")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/credentials.db"
+    found: str = request.getfixturevalue("postgres_url")
+    await database.migrate(found, SCRIPTS, SCHEMA)
+    return found
+
+
+def under(url: str, clock: FakeClock, *keys: bytes) -> Service:
+    options = type(OPTIONS)(families=OPTIONS.families, declared=POOL, poll_s=0)
+    return Service(SqlStore(url), AesGcmCipher(keys), options, clock, Alone(), HttpTokenEndpoint())
+
+
+def secrets_in(one: Service) -> set[Secrets]:
+    return {one.vault.secrets_of(credential_id) for credential_id in one.vault.pool.by_id}
+
+
+@pytest.mark.spec("CRD-150")
+async def test_after_it_the_old_key_can_go(url: str, clock: FakeClock) -> None:
+    async with running(under(url, clock, OLD)) as (first,):
+        named = {c.id: c.fingerprint for c in first.vault.pool.by_id.values()}
+    async with running(under(url, clock, NEW, OLD), under(url, clock, OLD, NEW)) as (one, other):
+        assert await one.reseal("ann") == Resealed(3, 0, 0)
+        assert await one.reseal("ann") == Resealed(0, 3, 0)
+        await other.vault.poll()
+        assert secrets_in(other) == secrets_in(one) == {each.secrets for each in POOL}
+    async with running(under(url, clock, NEW)) as (last,):
+        pool = last.vault.pool.by_id.values()
+        assert {c.id: c.fingerprint for c in pool} == named
+        assert {c.system_state for c in pool} == {SystemState.OK}
+        assert {c.credential_version for c in pool} == {1}
+        assert secrets_in(last) == {each.secrets for each in POOL}
+    store = SqlStore(url)
+    assert {record.sealed.key_id for record in (await store.load()).records if record.sealed} == {
+        key_id_of(NEW)
+    }
+    await store.aclose()
+
+
+@pytest.mark.spec("CRD-150", "CRD-132")
+async def test_what_no_key_opens_is_left_and_counted(url: str, clock: FakeClock) -> None:
+    async with running(under(url, clock, OLD)) as (one,):
+        broken = next(iter(one.vault.pool.by_id))
+        assert await one.reseal("ann") == Resealed(0, 3, 0)
+    await _break(url, broken)
+    async with running(under(url, clock, NEW, OLD)) as (two,):
+        # The start gave the broken one its secret again, from the configuration, under the new key.
+        assert await two.reseal("ann") == Resealed(2, 1, 0)
+    await _break(url, broken)
+    bare = under(url, clock, OLD, NEW)
+    await bare.vault.start(None)
+    assert await bare.reseal("ann") == Resealed(2, 0, 1)
+    await bare.vault.aclose()
+
+
+async def _break(url: str, credential_id: str) -> None:
+
+    engine = database.open_engine(url, schema=SCHEMA)
+    table = tables.credentials
+    async with engine.begin() as connection:
+        await connection.execute(
+            sa.update(table)
+            .where(table.c.id == credential_id)
+            .values(ciphertext=b"x" * 64, key_id="none")
+        )
+    await engine.dispose()
