@@ -85,7 +85,7 @@ async def _listened(answer: aiohttp.ClientResponse, heard: Heard, end: bytes) ->
         heard.max_gap_s = max(heard.max_gap_s, now_s - last_s if last_s else 0.0)
         last_s = now_s
         text = tail + piece
-        for stamp in STAMP.finditer(text, max(0, len(tail) - STAMP_BYTES)):
+        for stamp in STAMP.finditer(text):
             sent_ns = int(stamp.group(1))
             if stamp.end() > len(tail) and sent_ns > newest_ns:  # ends of items say all again
                 gap_s = (sent_ns - newest_ns) / 1e9 if newest_ns else 0.0
@@ -93,5 +93,5 @@ async def _listened(answer: aiohttp.ClientResponse, heard: Heard, end: bytes) ->
                 newest_ns = sent_ns
                 heard.chunks += 1
                 heard.transits_ms.append((now_ns - sent_ns) / 1e6)
-        tail = text[-1024:]
-    heard.is_whole = end in tail
+        heard.is_whole = heard.is_whole or end in text
+        tail = text[-STAMP_BYTES:]
