@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from services.cli import output
+from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +72,33 @@ def simulate_planner(
             print("\t".join(table[0]))
         output.rows(table, as_json=False)
     print(LIMITS)
+
+
+@simulate.command("credentials")
+def simulate_credentials(
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the ledger.")] = 0,
+    ledgers: Annotated[int, typer.Option(min=1, help="How many random ledgers besides.")] = 200,
+    plot: Annotated[
+        Path | None, typer.Option(help="Where to draw the longest held warning, as SVG.")
+    ] = None,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Replay quota headers under several rules; fails where ours holds a warning too long."""
+    from services.cli.simulate_credentials import report
+
+    figures = report.play(seed, ledgers)
+    rows = report.rows(figures)
+    if plot is not None:
+        plot.write_text(report.plot(seed))
+    if json:
+        output.as_json_text({"rules": rows, "sound": figures.is_sound})
+    else:
+        if not sys.stdout.isatty():
+            print("\t".join(rows[0]))
+        output.rows(rows, as_json=False)
+    if not figures.is_sound:
+        raise StartError("the shipped rule held a warning too long, or showed an avoidable error")
 
 
 def _swept(campaign: Campaign) -> list[tuple[Campaign, float]]:

@@ -1,0 +1,1 @@
+"""Plays quota headers against the credentials service's rules."""
