@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import time
 from collections.abc import Sequence
@@ -69,10 +70,11 @@ class Crowd:
         path, body = asked(family, model, is_stream=True)
         if heard.is_pausing:
             body = body.replace(b"Hello", PAUSING)
-        async with session.post(
-            self.url + path, data=body, headers={"content-type": "application/json"}
-        ) as answer:
-            await _listened(answer, heard, ENDS[family])
+        with contextlib.suppress(aiohttp.ClientError):  # not whole, then
+            async with session.post(
+                self.url + path, data=body, headers={"content-type": "application/json"}
+            ) as answer:
+                await _listened(answer, heard, ENDS[family])
         return heard
 
 
