@@ -65,6 +65,8 @@ class TokenIssuer:
         self.asked.append(Asked(token, fields, is_form))
         if self.hold is not None:
             await self.hold.wait()
+            if request.transport is None or request.transport.is_closing():
+                raise web.HTTPRequestTimeout  # who asked is gone, and nothing was done
         if self.failure is not None:
             return web.json_response(self.failure[1], status=self.failure[0])
         if token not in self.live:

@@ -30,7 +30,7 @@ WAIT_S = 10.0
 """Longest time that another replica's refresh is waited for."""
 SHARE_S = 4.0
 """Longest time that a request waits for a token; its own deadline is 5 s."""
-LEASE_S = 30.0
+LEASE_S = 15.0
 """How long a replica that vanished keeps others from a refresh: longer than endpoints may take."""
 
 _log = get_logger("credentials")
