@@ -18,10 +18,15 @@ from services.planner.model.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from services.cli.simulate_planner.play import Contestant
+
+    Floats = NDArray[np.float64]
 
 BOUND, ANY_MODEL = "clairvoyant (pin or pick)", "clairvoyant (any model)"
 VALUE, CORRECTED, LEGACY = "value", "corrected", "legacy"
+EXACT_RISKS = "value, risks taken as exact"
 SUMMARIES = "value, kept summaries"
 AS_SAFE = "value, as safe as corrected"
 FOLLOW, NEVER = "follow the scorer", "never switch"
@@ -80,15 +85,38 @@ class Result:
 
     def interval(self, bound: Result) -> tuple[float, float]:
         """Return the 95 % interval of the ratio, by drawing sessions anew in pairs."""
-        rng = np.random.default_rng(len(self.accounts))
         own, other = (
             np.array([account.total_usd(self.risk_price_usd) for account in result.accounts])
             for result in (self, bound)
         )
-        drawn = rng.integers(0, len(own), (RESAMPLES, len(own)))
-        ratios = own[drawn].sum(axis=1) / other[drawn].sum(axis=1)
-        low, high = np.percentile(ratios, INTERVAL_PERCENT)
-        return float(low), float(high)
+        return _percentiles(_redrawn(own) / _redrawn(other))
+
+    @property
+    def cost_interval_usd(self) -> tuple[float, float]:
+        """The 95 % interval of the mean cost of a session."""
+        return self._mean_interval([account.cost_usd for account in self.accounts])
+
+    @property
+    def under_served_interval_usd(self) -> tuple[float, float]:
+        """The 95 % interval of the mean priced under-serving of a session."""
+        return self._mean_interval(
+            [account.under_served * self.risk_price_usd for account in self.accounts]
+        )
+
+    def _mean_interval(self, amounts: Sequence[float]) -> tuple[float, float]:
+        return _percentiles(_redrawn(np.array(amounts)) / len(amounts))
+
+
+def _redrawn(amounts: Floats) -> Floats:
+    """Return the sums over sessions drawn anew; equal counts draw the same sessions."""
+    count = len(amounts)
+    drawn = np.random.default_rng(count).integers(0, count, (RESAMPLES, count))
+    return np.asarray(amounts[drawn].sum(axis=1), np.float64)
+
+
+def _percentiles(amounts: Floats) -> tuple[float, float]:
+    low, high = np.percentile(amounts, INTERVAL_PERCENT)
+    return float(low), float(high)
 
 
 def contestants(risk_price_usd: float) -> dict[str, Contestant]:
@@ -99,6 +127,7 @@ def contestants(risk_price_usd: float) -> dict[str, Contestant]:
         VALUE: planned(risk_price_usd),
         "value, prefix as a share": replace(planned(risk_price_usd), is_prefix_counted=False),
         "value, leftovers ignored": replace(planned(risk_price_usd), is_leftover_used=False),
+        EXACT_RISKS: replace(planned(risk_price_usd), is_calibrated=False),
         "value, no risks": replace(planned(risk_price_usd), has_risks=False),
         SUMMARIES: replace(planned(risk_price_usd), has_summaries=True),
         CORRECTED: Planned(Rules(Economics.CORRECTED), is_prefix_counted=False),

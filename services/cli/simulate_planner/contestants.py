@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.cli.simulate_planner.calibration import calibrated
 from services.cli.simulate_planner.history import History, summary_usd
 from services.cli.simulate_planner.play import Choice
 from services.domain.risk import running_mean
@@ -75,6 +76,8 @@ class Planned:
     is_leftover_used: bool = True
     has_risks: bool = True
     """Whether the scorer gives risks; else tiers stand in."""
+    is_calibrated: bool = True
+    """Whether those risks are chances that hold; else readings taken as exact."""
     has_summaries: bool = False
     """Whether a summary is on offer for a switch."""
 
@@ -99,6 +102,9 @@ class _Planner:
             for name, model in zip(self._names, stage.models, strict=True)
         ]
         self._no_risks: Sequence[float | None] = (None,) * len(stage.models)
+        self._risks = stage.session.seen_risk
+        if kind.is_calibrated:
+            self._risks = calibrated(stage.config).risks(stage.session, stage.config)
         self._history = History(stage.session)
         self._last = stage.session.sizes[0]
         self._pin = -1
@@ -133,7 +139,7 @@ class _Planner:
         return pick, sums is not None and sums.is_summary_chosen
 
     def _observe(self, t: int) -> None:
-        risks = self._stage.session.seen_risk[t]
+        risks = self._risks[t]
         means = zip(self._means, risks, strict=True)
         self._means = [running_mean(mean, risk, t) for mean, risk in means]
         self._history.advance(t)
@@ -151,9 +157,7 @@ class _Planner:
         session, pin, models = self._stage.session, self._pin, self._stage.models
         is_cold = self._stage.is_cold_event(t, models[pin].ttl_s)
         tokens = round(self._history.size(t).tokens)
-        risks: Sequence[float | None] = (
-            session.seen_risk[t] if self._kind.has_risks else self._no_risks
-        )
+        risks: Sequence[float | None] = self._risks[t] if self._kind.has_risks else self._no_risks
         return Question(
             fresh=Fresh(
                 binding=self._names[pick],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.cli.simulate_planner.prices import SimModel
-    from services.cli.simulate_planner.world import Session, World
+    from services.cli.simulate_planner.world import Session, World, WorldConfig
 
 PING_PONG_ACTIONS = 5
 """Coming back within so many actions, with no cold event between, is a ping-pong."""
@@ -23,9 +23,14 @@ class Stage:
     """One session as a contestant meets it."""
 
     session: Session
-    models: tuple[SimModel, ...]
+    config: WorldConfig
     picks: Sequence[int]
     risk_price_usd: float
+
+    @property
+    def models(self) -> tuple[SimModel, ...]:
+        """The models of the world."""
+        return self.config.models
 
     def factor(self, model: int, t: int) -> float:
         """Return the factor on the model's prices at action ``t``."""
@@ -92,14 +97,13 @@ def play(
     world: World, contestant: Contestant, picks: Sequence[Sequence[int]], risk_price_usd: float
 ) -> list[Account]:
     """Return the account of each session."""
-    models = world.config.models
     return [
-        _play(Stage(session, models, chosen, risk_price_usd), contestant, world.config.summary_risk)
+        _play(Stage(session, world.config, chosen, risk_price_usd), contestant)
         for session, chosen in zip(world.sessions, picks, strict=True)
     ]
 
 
-def _play(stage: Stage, contestant: Contestant, summary_risk: float) -> Account:
+def _play(stage: Stage, contestant: Contestant) -> Account:
     session, models, history = stage.session, stage.models, History(stage.session)
     chooser, caches, steps = contestant.begin(stage), Caches(stage), Steps(stage)
     cost = under_served = believed = believed_bill = 0.0
@@ -118,7 +122,7 @@ def _play(stage: Stage, contestant: Contestant, summary_risk: float) -> Account:
         caches.use(choice.model, t, size.cacheable)
         steps.take(choice.model, t)
         cost += bill
-        missing = summary_risk if history.is_risky(t) else 0.0
+        missing = stage.config.summary_risk if history.is_risky(t) else 0.0
         under_served += min(1.0, session.risk[t][choice.model] + missing)
         if choice.believed_usd is not None:
             believed += choice.believed_usd

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from services.domain.catalog import Price
+from services.domain.pricing import MICROS_PER_USD, PARTS_PER_MICRO, Rates, cost_at, rates_of
 from services.domain.vocab import ModelTier
+from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +42,12 @@ class SimModel:
         return 1.0 / (1.0 + math.exp(-min(max(exponent, -MAX_EXPONENT), MAX_EXPONENT)))
 
     def bill_usd(self, size: ActionSize, held: float, factor: float) -> float:
-        """Return the bill of one action when ``held`` tokens of its cacheable part are cached."""
-        held = min(held, size.cacheable)
-        rate = self.input_usd_per_mtok * factor / 1e6
-        written = size.cacheable - held
-        prompt = rate * (self.read * held + self.write * written + size.tokens - size.cacheable)
-        return prompt + size.output * self.output_usd_per_mtok * factor / 1e6
+        """Return the bill of one action when ``held`` tokens of its cacheable part are cached.
+
+        It is what the ledger books for the same usage, before that rounds to whole micro-USD.
+        """
+        cost = cost_at(usage_of(size, held), _rates(self))
+        return factor * (cost.input_parts + cost.output_parts) / (PARTS_PER_MICRO * MICROS_PER_USD)
 
     @property
     def nominal_usd(self) -> float:
@@ -59,6 +63,24 @@ class ActionSize:
     tokens: float
     cacheable: float
     output: float
+
+
+def usage_of(size: ActionSize, held: float) -> Usage:
+    """Return what a provider would report of the action, in whole tokens."""
+    tokens, cacheable = round(size.tokens), round(size.cacheable)
+    read = min(round(held), cacheable)
+    return Usage(
+        fresh_input=tokens - cacheable,
+        cache_read=read,
+        cache_write=cacheable - read,
+        output=round(size.output),
+    )
+
+
+@cache
+def _rates(model: SimModel) -> Rates:
+    prices = model.input_usd_per_mtok, model.output_usd_per_mtok, model.read, model.write
+    return rates_of(Price(*prices), 0)
 
 
 MODELS = (

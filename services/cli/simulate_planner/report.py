@@ -10,11 +10,15 @@ from services.cli.simulate_planner.campaign import (
     AS_SAFE,
     BOUND,
     CORRECTED,
+    FOLLOW,
+    LEGACY,
+    NEVER,
     NOISY_WORLD,
     SUMMARIES,
     VALUE,
 )
 from services.cli.simulate_planner.world import WorldConfig
+from services.cli.train_scorer.plots import Line, Plot, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
     from services.cli.simulate_planner.campaign import Campaign, Result
 
     Row = dict[str, object]
+
+
+DRAWN = (BOUND, VALUE, CORRECTED, LEGACY, FOLLOW, NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +53,45 @@ def contestant_rows(results: Mapping[str, Result]) -> list[Row]:
 
 def _row(name: str, result: Result, bound: Result) -> Row:
     count, account = len(result.accounts), result.sum
-    low, high = result.interval(bound)
     return {
         "rule": name,
         "ratio": round(result.ratio(bound), 4),
-        "interval": f"{low:.3f}-{high:.3f}",
+        "interval": _span(result.interval(bound)),
         "cost_usd": round(account.cost_usd / count, 4),
+        "cost_interval": _span(result.cost_interval_usd),
         "under_served_usd": round(account.under_served * result.risk_price_usd / count, 4),
+        "under_served_interval": _span(result.under_served_interval_usd),
         "switches": round(account.switches / count, 2),
         "ping_pongs": round(account.ping_pongs / count, 2),
         "in_tool_loops": round(account.mid_loop_switches / count, 2),
         "summaries": round(account.summaries / count, 2),
     }
+
+
+def _span(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{low:.3f}-{high:.3f}"
+
+
+def plot(results: Mapping[str, Result]) -> str:
+    """Return a drawing of the main rules on both axes, as SVG; a cross spans both intervals."""
+    return svg(
+        Plot(
+            "Cost and under-serving per session",
+            "cost, USD",
+            "priced under-serving, USD",
+            [Line(name, _cross(results[name])) for name in DRAWN if name in results],
+        )
+    )
+
+
+def _cross(result: Result) -> list[tuple[float, float]]:
+    """Return a line along both intervals, through the middle."""
+    account, count = result.sum, len(result.accounts)
+    x = account.cost_usd / count
+    y = account.under_served * result.risk_price_usd / count
+    (left, right), (low, high) = result.cost_interval_usd, result.under_served_interval_usd
+    return [(left, y), (right, y), (x, y), (x, low), (x, high)]
 
 
 def goals(results: Mapping[str, Result], swept: Sequence[tuple[Campaign, float]]) -> list[Goal]:

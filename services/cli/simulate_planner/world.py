@@ -79,8 +79,10 @@ class Session:
     factor: list[float]
     risk: list[tuple[float, ...]]
     """Chance that each model under-serves the action."""
+    seen: list[float]
+    """The difficulty that the scorer reads from the prompt."""
     seen_risk: list[tuple[float, ...]]
-    """What the scorer believes of it."""
+    """The chance if that reading were exact: what the scorer believes, and picks by."""
 
     def __len__(self) -> int:
         return len(self.time_s)
@@ -119,6 +121,7 @@ def _session(rng: np.random.Generator, fates: np.random.Generator, c: WorldConfi
         survives=(fates.random(len(is_user)) < c.leftover).tolist(),
         factor=factor.tolist(),
         risk=[tuple(model.risk(one) for model in c.models) for one in need.tolist()],
+        seen=seen.tolist(),
         seen_risk=[tuple(model.risk(one) for model in c.models) for one in seen.tolist()],
     )
 

@@ -33,7 +33,8 @@ def fit_curve(
     centre = inputs.mean(axis=0)
     theta, weights = _logistic(inputs - centre, scores)
     at = [models.index(low.model), models.index(high.model)]
-    scale, shift = _calibration(inputs, scores)
+    measured = ~np.isnan(scores)
+    scale, shift = fit_calibration(inputs[measured], scores[measured])
     slope = (high.skill - low.skill) / (theta[at[1]] - theta[at[0]])
     skills = low.skill + slope * (theta - theta[at[0]])
     base = skills[0] - slope * theta[0]
@@ -47,12 +48,14 @@ def fit_curve(
     )
 
 
-def _calibration(inputs: Floats, scores: Floats) -> tuple[float, float]:
-    """Return scale and shift of log odds that fit every measured cell best."""
-    measured = ~np.isnan(scores)
-    odds, wanted = inputs[measured], scores[measured]
+def fit_calibration(odds: Floats, wanted: Floats, first_scale: float = 1.0) -> tuple[float, float]:
+    """Return the scale and shift of log odds that fit the wanted chances best, cell by cell.
+
+    The steps begin at ``first_scale``: 1 where the odds are nearly right, 0 where they may be far
+    off, since a first scale that is far too large can lead the steps away.
+    """
     design = np.stack([odds, np.ones(len(odds))])
-    beta = np.array([1.0, 0.0])
+    beta = np.array([first_scale, 0.0])
     for _ in range(_ROUNDS):
         chances = 1 / (1 + np.exp(-(beta @ design)))
         bend = (design * (chances * (1 - chances))) @ design.T

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.cli.__main__ import run as run_command
+from services.cli.simulate_planner.calibration import calibrated
 from services.cli.simulate_planner.campaign import (
     ANY_MODEL,
     BOUND,
     CORRECTED,
+    EXACT_RISKS,
     FOLLOW,
     LEGACY,
     NEVER,
@@ -69,6 +71,43 @@ def test_the_production_rule_is_within_a_tenth_of_the_bound() -> None:
     assert results[BOUND].total_usd > results[ANY_MODEL].total_usd
 
 
+def test_a_calibrated_risk_comes_true_and_a_reading_taken_as_exact_does_not() -> None:
+    world = build_world(WorldConfig(), 7, 400)
+    told = [
+        (tells, believes, risk)
+        for session in world.sessions
+        for told_row, seen_row, risk_row in zip(
+            calibrated(world.config).risks(session, world.config),
+            session.seen_risk,
+            session.risk,
+            strict=True,
+        )
+        for tells, believes, risk in zip(told_row, seen_row, risk_row, strict=True)
+    ]
+
+    def miss(column: int) -> float:
+        """Return how far chances of each tenth are from what comes true, over all actions."""
+        sums = [[0.0, 0.0] for _ in range(11)]
+        for row in told:
+            cell = sums[int(10 * row[column])]
+            cell[0] += row[column]
+            cell[1] += row[2]
+        return sum(abs(said - came) for said, came in sums) / len(told)
+
+    assert miss(0) < 0.02
+    assert miss(1) > 1.5 * miss(0)
+
+
+def test_calm_costs_nothing_once_risks_are_calibrated() -> None:
+    everyone = contestants(RISK_PRICE)
+    results = run(Campaign(), {name: everyone[name] for name in (VALUE, EXACT_RISKS)})
+    told, exact = results[VALUE].sum, results[EXACT_RISKS].sum
+    count = len(results[VALUE].accounts)
+    assert told.switches / count < 2.5 < exact.switches / count
+    assert told.ping_pongs / count < 0.7
+    assert results[VALUE].total_usd == pytest.approx(results[EXACT_RISKS].total_usd, rel=0.01)
+
+
 def test_equal_seeds_give_equal_sessions_and_equal_accounts() -> None:
     config = WorldConfig(leftover=0.6, covered_share=0.5)
     assert build_world(config, 3, 20) == build_world(config, 3, 20)
@@ -100,9 +139,7 @@ def test_the_bound_is_what_trying_everything_finds(leftover: float) -> None:
     for session in world.sessions:
         alone = World(world.config, (session,))
         chosen = picks(session, world.config, RISK_PRICE)
-        path = best_path(
-            Stage(session, world.config.models, chosen, RISK_PRICE), is_any_model=False
-        )
+        path = best_path(Stage(session, world.config, chosen, RISK_PRICE), is_any_model=False)
         assert tuple(path) in reachable(chosen)
         found += totals(alone, chosen, [path])[0]
         best += min(totals(alone, chosen, reachable(chosen)))

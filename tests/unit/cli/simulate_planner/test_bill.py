@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.cli.simulate_planner.campaign import Result
+from services.cli.simulate_planner.campaign import BOUND, VALUE, Result
 from services.cli.simulate_planner.contestants import Fixed, list_price
 from services.cli.simulate_planner.history import History, summary_usd
 from services.cli.simulate_planner.play import Account, Caches, Choice, Stage, Steps
-from services.cli.simulate_planner.prices import MODELS, ActionSize, SimModel
-from services.cli.simulate_planner.report import Goal
-from services.cli.simulate_planner.world import Session
+from services.cli.simulate_planner.prices import MODELS, ActionSize, SimModel, usage_of
+from services.cli.simulate_planner.report import Goal, plot
+from services.cli.simulate_planner.world import Session, WorldConfig
+from services.domain.catalog import Price
+from services.domain.pricing import cost_of, prompt_tokens
 from services.planner.model.question import Binding, Economics, PriceRow
 from services.planner.policy.prices import side_price
 from services.planner.policy.value import premium_usd, warm_usd
@@ -36,9 +39,10 @@ def stage(
         survives=[t not in lost for t in range(count)],
         factor=[1.0] * count,
         risk=[(0.0,) * len(MODELS)] * count,
+        seen=[0.0] * count,
         seen_risk=[(0.0,) * len(MODELS)] * count,
     )
-    return Stage(session, MODELS, [0] * count, 0.1)
+    return Stage(session, WorldConfig(), [0] * count, 0.1)
 
 
 def test_cached_written_and_fresh_tokens_have_their_own_rates() -> None:
@@ -67,6 +71,26 @@ def test_what_the_planner_reckons_is_what_is_billed_when_it_knows_the_cache(
     assert side is not None
     reckoned = warm_usd(side, tokens, prefix, output) + premium_usd(side, tokens, prefix - hit)
     assert reckoned == pytest.approx(model.bill_usd(ActionSize(tokens, prefix, output), hit, 1.0))
+
+
+@given(
+    st.sampled_from(MODELS),
+    st.floats(1, 200_000),
+    st.floats(0, 1),
+    st.floats(0, 200_000),
+    st.floats(0, 16_000),
+    st.sampled_from([1.0, 0.5, 0.25, 0.0]),
+)
+def test_a_bill_is_what_the_ledger_books_for_the_usage(
+    model: SimModel, tokens: float, cacheable: float, held: float, output: float, factor: float
+) -> None:
+    size = ActionSize(tokens, tokens * cacheable, output)
+    usage = usage_of(size, held)
+    assert prompt_tokens(usage) == round(tokens)
+    listed = list_price(model)
+    price = Price(listed.input_usd_per_mtok, listed.output_usd_per_mtok, model.read, model.write)
+    parts = sum(astuple(cost_of(usage, price)))
+    assert model.bill_usd(size, held, factor) == factor * parts / 1e18
 
 
 def test_caches_die_at_their_lifetime_shrink_when_cut_and_may_be_lost_when_left() -> None:
@@ -134,6 +158,19 @@ def test_results_add_up_and_their_interval_holds_the_ratio() -> None:
     assert low < own.ratio(bound) < high
     assert own.interval(own) == (1.0, 1.0)
     assert own.sum.under_served == 60
+
+
+def test_the_drawing_has_a_cross_over_both_intervals_of_each_rule() -> None:
+    accounts = tuple(Account(cost_usd=1.0 + n % 3, under_served=n % 2) for n in range(60))
+    result = Result(accounts, 0.1)
+    low, high = result.cost_interval_usd
+    assert low < 2.0 < high
+    low, high = result.under_served_interval_usd
+    assert low < 0.05 < high
+    drawing = plot({VALUE: result, BOUND: result})
+    assert drawing.count("<polyline") == 2
+    assert drawing == plot({VALUE: result, BOUND: result})
+    assert f">{VALUE}</text>" in drawing
 
 
 def test_goals_are_upper_limits() -> None:
