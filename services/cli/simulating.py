@@ -37,6 +37,9 @@ def simulate_planner(
     risk_price: Annotated[
         float, typer.Option(min=0.001, help="USD that one bad answer costs.")
     ] = 0.10,
+    plot: Annotated[
+        Path | None, typer.Option(help="Where to draw the main rules on both axes, as SVG.")
+    ] = None,
     *,
     sweep: Annotated[
         bool, typer.Option(help="Also find the worst price of risk and the worst world.")
@@ -63,14 +66,18 @@ def simulate_planner(
     results[AS_SAFE] = as_safe(campaign, results[CORRECTED])
     swept = _swept(campaign) if sweep else []
     rules = report.contestant_rows(results)
-    goals = report.goal_rows(report.goals(results, swept))
+    goals = report.goal_rows(report.goals(results, [(tried, ratio) for _, tried, ratio in swept]))
+    tried = report.sweep_rows([(name, ratio) for name, _, ratio in swept])
+    if plot is not None:
+        plot.write_text(report.plot(results))
     if json:
-        output.as_json_text({"rules": rules, "goals": goals, "limits": LIMITS})
+        output.as_json_text({"rules": rules, "sweep": tried, "goals": goals, "limits": LIMITS})
         return
-    for table in (rules, goals):
+    for table in filter(None, (rules, tried, goals)):
         if not sys.stdout.isatty():
             print("\t".join(table[0]))
         output.rows(table, as_json=False)
+    print(report.headline(results))
     print(LIMITS)
 
 
@@ -101,11 +108,11 @@ def simulate_credentials(
         raise StartError("the shipped rule held a warning too long, or showed an avoidable error")
 
 
-def _swept(campaign: Campaign) -> list[tuple[Campaign, float]]:
+def _swept(campaign: Campaign) -> list[tuple[str, Campaign, float]]:
     from services.cli.simulate_planner.campaign import ratio_in, sweep
 
     named = dict(sweep(campaign))
-    return [(named[name], ratio_in(named[name])) for name in _announced(list(named))]
+    return [(name, named[name], ratio_in(named[name])) for name in _announced(list(named))]
 
 
 def _announced(names: list[str]) -> Iterator[str]:

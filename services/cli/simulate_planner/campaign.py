@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.cli.simulate_planner.calibration import calibrated
 from services.cli.simulate_planner.clairvoyant import Clairvoyant
 from services.cli.simulate_planner.contestants import Follow, Never, Planned
 from services.cli.simulate_planner.play import Account, play
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from services.cli.simulate_planner.play import Contestant
+    from services.cli.simulate_planner.world import World
 
     Floats = NDArray[np.float64]
 
@@ -60,6 +62,8 @@ class Campaign:
     sessions: int = 400
     risk_price_usd: float = BASE_RISK_PRICE_USD
     config: WorldConfig = field(default_factory=WorldConfig)
+    is_pick_calibrated: bool = False
+    """Whether the scorer also picks by the calibrated risks that it tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +152,20 @@ def run(campaign: Campaign, who: Mapping[str, Contestant]) -> dict[str, Result]:
     accounts: dict[str, list[Account]] = {name: [] for name in who}
     for seed in campaign.seeds:
         world = build_world(campaign.config, seed, campaign.sessions)
-        chosen = [picks(session, world.config, price) for session in world.sessions]
+        chosen = _picks(campaign, world)
         for name, contestant in who.items():
             accounts[name] += play(world, contestant, chosen, price)
     return {name: Result(tuple(found), price) for name, found in accounts.items()}
+
+
+def _picks(campaign: Campaign, world: World) -> list[list[int]]:
+    config, price = world.config, campaign.risk_price_usd
+    if not campaign.is_pick_calibrated:
+        return [picks(session, config, price) for session in world.sessions]
+    told = calibrated(config)
+    return [
+        picks(session, config, price, told.risks(session, config)) for session in world.sessions
+    ]
 
 
 def as_safe(campaign: Campaign, other: Result) -> Result:
@@ -180,4 +194,9 @@ def sweep(campaign: Campaign) -> Sequence[tuple[str, Campaign]]:
         for price in RISK_PRICES_USD
     ]
     worlds = [(name, replace(campaign, config=config)) for name, config in WORLDS.items()]
-    return [*prices, *worlds, ("twice the noise", replace(campaign, config=NOISY_WORLD))]
+    return [
+        *prices,
+        *worlds,
+        ("picks by calibrated risks", replace(campaign, is_pick_calibrated=True)),
+        ("twice the noise", replace(campaign, config=NOISY_WORLD)),
+    ]

@@ -123,14 +123,39 @@ def _more(amount: float, than: float) -> float:
 
 
 def _worst_goals(swept: Sequence[tuple[Campaign, float]]) -> list[Goal]:
-    by_price = [ratio for campaign, ratio in swept if campaign.config == WorldConfig()]
-    calm = [ratio for campaign, ratio in swept if campaign.config != NOISY_WORLD]
+    by_price = [ratio for campaign, ratio in swept if is_base(campaign)]
+    calm = [
+        ratio
+        for campaign, ratio in swept
+        if not is_base(campaign) and campaign.config != NOISY_WORLD
+    ]
     noisy = [ratio for campaign, ratio in swept if campaign.config == NOISY_WORLD]
     return [
         Goal("worst price of risk", max(by_price), 1.16, 1.12),
         Goal("worst world, noise up to x1", max(calm), 1.15, 1.10),
         Goal("worst world, noise x2", max(noisy), 1.18, 1.13),
     ]
+
+
+def is_base(campaign: Campaign) -> bool:
+    """Return whether it is played in the base world, at whatever price of risk."""
+    return campaign.config == WorldConfig() and not campaign.is_pick_calibrated
+
+
+def sweep_rows(swept: Sequence[tuple[str, float]]) -> list[Row]:
+    """Return one row per price of risk and world that was tried."""
+    return [{"tried": name, "ratio": round(ratio, 4)} for name, ratio in swept]
+
+
+def headline(results: Mapping[str, Result]) -> str:
+    """Return the production rule in one line; the bound must be among the results."""
+    own, bound = results[VALUE], results[BOUND]
+    count = len(own.accounts)
+    return (
+        f"planner: {own.ratio(bound):.3f} of the bound ({_span(own.interval(bound))}),"
+        f" {own.sum.switches / count:.2f} switches and {own.sum.ping_pongs / count:.2f}"
+        f" ping-pongs in {count} simulated sessions"
+    )
 
 
 def goal_rows(found: Sequence[Goal]) -> list[Row]:

@@ -13,6 +13,8 @@ import numpy as np
 from services.cli.simulate_planner.prices import MODELS, ONE_HOUR_S, ActionSize, SimModel, scales
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -201,10 +203,18 @@ def _plan(rng: np.random.Generator, c: WorldConfig, n: int) -> Floats:
     return factor
 
 
-def picks(session: Session, config: WorldConfig, risk_price_usd: float) -> list[int]:
-    """Return the scorer's pick per action: least static cost plus priced believed risk."""
+def picks(
+    session: Session,
+    config: WorldConfig,
+    risk_price_usd: float,
+    risks_by_action: Sequence[Sequence[float]] | None = None,
+) -> list[int]:
+    """Return the scorer's pick per action: least static cost plus priced risk.
+
+    Without ``risks_by_action`` the scorer goes by what it believes.
+    """
     found = []
-    for factor, risks in zip(session.factor, session.seen_risk, strict=True):
+    for factor, risks in zip(session.factor, risks_by_action or session.seen_risk, strict=True):
         scale = scales(config.models, factor)
         costs = [
             model.nominal_usd * by + risk_price_usd * risk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pathlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -161,9 +162,23 @@ def test_the_bound_over_any_model_is_what_trying_everything_finds() -> None:
     assert best - 1e-12 <= found <= best * 1.005
 
 
+SMALL = ["simulate", "planner", "--sessions", "10", "--seeds", "1"]
+
+
+def test_the_command_draws_sweeps_and_ends_with_the_figure(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawing = tmp_path / "rules.svg"
+    assert run_command([*SMALL, "--plot", str(drawing)]) == 0
+    printed = capsys.readouterr().out
+    assert "twice the noise" in printed
+    assert "picks by calibrated risks" in printed
+    assert "planner: 1." in printed.splitlines()[-2]
+    assert drawing.read_text().count("<polyline") == 6
+
+
 def test_the_command_prints_rules_and_goals(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["simulate", "planner", "--sessions", "10", "--seeds", "1", "--no-sweep", "--json"]
-    assert run_command(arguments) == 0
+    assert run_command([*SMALL, "--no-sweep", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     rules = {row["rule"]: row for row in printed["rules"]}
     assert rules[BOUND]["ratio"] == 1.0
