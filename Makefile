@@ -9,7 +9,7 @@ DEV_READY := .venv/dev.stamp
 
 .DEFAULT_GOAL := help
 .PHONY: help run test unit contract clients test-slow lint protos protos-check settings-tables spec-coverage \
-	fuzz bench bench-peers lock clean
+	fuzz chaos load bench bench-peers lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -53,6 +53,12 @@ spec-coverage: $(DEV_READY) ## List behaviours of the SPEC.md files that no test
 
 fuzz: $(DEV_READY) ## Fuzz every reader of the four dialects: 100,000 inputs each
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+chaos: $(DEV_READY) ## Play random schedules of provider faults through the whole product
+	$(BIN)/python -m tests.chaos $(ARGS)
+
+load: $(DEV_READY) ## Hold a thousand paced streams open at once
+	$(BIN)/python -m tests.load $(ARGS)
 
 bench: $(DEV_READY) ## Measure this machine: bare proxy, embedded, apart, and peers that are installed
 	$(BIN)/python -m tests.bench $(ARGS)

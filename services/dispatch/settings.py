@@ -25,8 +25,8 @@ class DispatchSettings(ServiceSettings):
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     """Largest client body; messages may be 1 MiB larger."""
     response_header_timeout_seconds: PositiveSeconds = 30.0
-    """Longest wait for the response headers of a stream, connecting and sending included; of a whole
-    answer at least three times as long."""
+    """Longest wait for the response headers of a stream, connecting and sending included; of a
+    whole answer at least three times as long."""
     openai_response_header_timeout_seconds: PositiveSeconds = 120.0
     """The same for OpenAI itself, whose reasoning may hold the headers back."""
     first_output_timeout_seconds: PositiveSeconds = 90.0

@@ -6,6 +6,8 @@ import asyncio
 import gc
 import weakref
 
+from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
+
 from services.runtime import host
 from tests.contract import sample
 
@@ -13,7 +15,7 @@ from tests.contract import sample
 async def test_a_call_that_is_over_goes_with_its_messages_at_once() -> None:
     """A request may hold megabytes: it must not wait for a look for garbage."""
     server = host.in_process(sample.bundle(sample.Sample()))
-    stub = sample.rpc.DispatchServiceStub(server.channel("gateway"))
+    stub = rpc.DispatchServiceStub(server.channel("gateway"))
     gc.disable()
     try:
         call = stub.ListUpstreamModels(sample.request("x"), timeout=5.0)

@@ -90,7 +90,7 @@ def test_it_stays_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         value.name = "b"  # type: ignore[misc]  # what is refused
     with pytest.raises(dataclasses.FrozenInstanceError):
-        del value.count  # type: ignore[misc]  # what is refused
+        del value.count
 
 
 def test_it_is_copied_replaced_and_pickled() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from services.domain.wire.model import WireError
 from services.domain.wire.recent import MOST_BODIES, MOST_BYTES, scan_request
+from services.domain.wire.scanner import Plan
 
-PLAN = {"messages": {"*": {}}}
+PLAN: Plan = {"messages": {"*": {}}}
 
 
 def body(number: int, size: int = 0) -> bytes:
