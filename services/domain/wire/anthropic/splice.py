@@ -109,8 +109,10 @@ class _Splicer:
         if node is None or not isinstance(node.value, dict):
             return
         kind = node.value.get("type")
+        has_open_tools = _answers_unsigned_calls(request, self._target)
         if not (
             (kind == "enabled" and facts.adaptive_thinking and not facts.reasoning_budget)
+            or (kind == "enabled" and has_open_tools)
             or (kind == "adaptive" and facts.reasoning_budget and not facts.adaptive_thinking)
             or (kind == "disabled" and facts.reasoning == "always")
         ):
@@ -120,7 +122,7 @@ class _Splicer:
             facts,
             max_tokens=max_tokens,
             cap=self._target.max_output_tokens,
-            has_open_tools=False,
+            has_open_tools=has_open_tools,
         )
         self._apply(plan, max_tokens)
 
@@ -131,7 +133,7 @@ class _Splicer:
             self._target.facts,
             max_tokens=max_tokens,
             cap=self._target.max_output_tokens,
-            has_open_tools=_answers_unsigned_calls(self._request),
+            has_open_tools=_answers_unsigned_calls(self._request, self._target),
         )
         self._apply(plan, max_tokens)
         if not plan.is_thinking:
@@ -270,10 +272,12 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
     return with_added_marks(spliced) if target.rules.is_cache_marked else spliced
 
 
-def _answers_unsigned_calls(request: Request) -> bool:
-    """Whether the last turn answers calls that no signed reasoning came before."""
+def _answers_unsigned_calls(request: Request, target: Target) -> bool:
+    """Whether the last turn answers calls that no reasoning comes before which stays signed."""
     turns = request.turns
     if len(turns) < 2 or not any(isinstance(block, ToolResult) for block in turns[-1].blocks):
         return False
-    said = turns[-2].blocks
-    return not (said and isinstance(said[0], Thinking) and said[0].state)
+    if target.is_model_switched:
+        return True
+    said = [b for b in turns[-2].blocks if not isinstance(b, Thinking) or b.state]
+    return not (said and isinstance(said[0], Thinking))

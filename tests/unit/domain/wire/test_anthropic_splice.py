@@ -75,6 +75,44 @@ def test_all_reasoning_of_another_model_is_dropped() -> None:
     assert body["messages"] == [{"role": "assistant", "content": [{"type": "text", "text": "a"}]}]
 
 
+CALL = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+SIGNED = {"type": "thinking", "thinking": "x", "signature": "s"}
+UNSIGNED = {"type": "thinking", "thinking": "y", "signature": ""}
+REDACTED = {"type": "redacted_thinking", "data": "x"}
+
+
+@pytest.mark.spec("XLT-168")
+@pytest.mark.parametrize(
+    ("said", "is_switched", "is_off"),
+    [
+        ([SIGNED, CALL], False, False),
+        ([REDACTED, CALL], False, False),
+        ([UNSIGNED, SIGNED, CALL], False, False),
+        ([UNSIGNED, CALL], False, True),
+        ([CALL], False, True),
+        ([SIGNED, CALL], True, True),
+        ([REDACTED, CALL], True, True),
+    ],
+)
+def test_a_budget_is_off_while_calls_are_answered_without_signed_reasoning(
+    said: list[Json], is_switched: bool, is_off: bool
+) -> None:
+    wish = {"type": "enabled", "budget_tokens": 2000}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "x"}
+    answering = [
+        USER,
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": [result]},
+    ]
+    members = {"max_tokens": 9000, "thinking": wish, "messages": answering}
+    body, codes = spliced(members, target(BUDGET, is_model_switched=is_switched))
+    assert body.get("thinking") == (None if is_off else wish)
+    assert ("reasoning_off_in_tool_loop" in codes) is is_off
+    over = members | {"messages": [*answering, {"role": "assistant", "content": "a"}, USER]}
+    body, _ = spliced(over, target(BUDGET, is_model_switched=is_switched))
+    assert body["thinking"] == wish
+
+
 @pytest.mark.spec("XLT-91")
 def test_a_missing_output_limit_gets_the_default() -> None:
     for cap, limit in ((None, 8192), (4096, 4096), (64000, 8192)):
