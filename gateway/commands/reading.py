@@ -22,8 +22,8 @@ _KINDS = {
     "rf-": CommandKind.FEEDBACK,
 }
 _LINE = re.compile(
-    r"[ \t]*[/$](force-model|fm|unforce-model|ufm|router-feedback|rf[+-]?)(?:[ \t]+([^\r\n]*))?"
-    r"[ \t]*(?:\r?\n|\Z)"
+    r"[ \t]*[/$](force-model|fm|unforce-model|ufm|router-feedback|rf[+-]?)(?:[ \t]([^\r\n]*))?"
+    r"(?:\r?\n|\Z)"
 )
 _TAG = re.compile(r"\s*<([A-Za-z][\w-]*)>")
 _BLANKS = re.compile(r"(?:[ \t]*\r?\n)*")

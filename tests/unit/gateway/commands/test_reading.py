@@ -41,6 +41,14 @@ def test_contexts_and_empty_lines_go_before_a_command_and_stay() -> None:
     assert found.rest == "<note>a</note>\n\n  <more>b\n</more>\n \nfix it\n"
 
 
+def test_a_long_row_of_blanks_behind_a_word_costs_no_more_than_its_length() -> None:
+    blanks = " \t" * 20_000
+    assert command_in(f"/fm{blanks}\rx") is None
+    found = command_in(f"/fm{blanks}x{blanks}\r\nfix it")
+    assert found is not None
+    assert (found.command.argument, found.rest) == ("x", "fix it")
+
+
 @pytest.mark.spec("TRN-70")
 @pytest.mark.parametrize(
     "text",
