@@ -140,8 +140,13 @@ def select_request(
         eligibility=record,
         presented=[presented_identity(item) for item in presented],
         expected_token_count=action.input_tokens + features.max_output_tokens,
-        required_credential_id=action.issuer.credential_id if action.issuer is not None else "",
+        required_credential_id=_required_credential_id(action),
     )
+
+
+def _required_credential_id(action: Action) -> str:
+    """Return the credential that alone keeps what the action goes on from; empty: any will do."""
+    return action.issuer.credential_id if action.issuer is not None else ""
 
 
 def dispatch_request(
@@ -177,6 +182,7 @@ def dispatch_request(
             first_attempt_number=1,
             affinity_key=plan.affinity_key,
             restored_states=[restored_state(each) for each in action.restored],
+            required_credential_id=_required_credential_id(action),
             versions=binding_pb2.Versions(
                 service_version=service_version,
                 catalog_version=record.catalog_version,

@@ -120,6 +120,7 @@ def acquiring(
     number: int,
     *,
     tried: tuple[str, ...] = (),
+    required: str = "",
     name: str = "a1",
     model: str = "m1",
     provider: str = "anthropic",
@@ -133,6 +134,7 @@ def acquiring(
             purpose=purpose,
             eligibility=record(),
             tried=tried,
+            required_credential_id=required,
         ),
     )
 
@@ -222,6 +224,20 @@ async def test_a_grant_is_its_actions_alone(rig: Rig) -> None:
     other = pb.AcquireSecretRequest(action=action("a2"), grant_id=answer.grant.grant_id)
     error = await denied(rig.dispatch.AcquireSecret(other, timeout=SOON_S))
     assert error.reason is Reason.GRANT_UNKNOWN
+
+
+@pytest.mark.spec("XLT-78")
+async def test_the_account_that_keeps_a_conversation_is_answered_or_none(rig: Rig) -> None:
+    found = {
+        (await rig.dispatch.AcquireSecret(acquiring(n), timeout=SOON_S)).grant.credential_id
+        for n in range(2, 6)
+    }
+    assert len(found) == 2
+    for number, one in enumerate(sorted(found) * 2, 6):
+        asked = acquiring(number, required=one)
+        answer = await rig.dispatch.AcquireSecret(asked, timeout=SOON_S)
+        assert answer.grant.credential_id == one
+    await denied(rig.dispatch.AcquireSecret(acquiring(10, required="gone"), timeout=SOON_S))
 
 
 @pytest.mark.spec("CRD-107", "CRD-110")

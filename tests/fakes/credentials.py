@@ -60,8 +60,9 @@ class FakeCredentials:
         if provider not in self.keys:
             grant = Grant(f"g{number}", query.binding, attribution_of("none", CredentialKind.NONE))
             return self._located(Access(grant, NO_AUTH), provider)
+        required = query.required_credential_id
         for key in self.keys[provider]:
-            if key not in query.tried:
+            if key not in query.tried and required in ("", key):
                 grant = Grant(
                     grant_id=f"g{number}",
                     binding=query.binding,

@@ -145,6 +145,7 @@ def _decode_selection(action: action_pb2.ActionContext, asked: pb.SecretSelectio
         eligibility=None if record is None else decode_record(record, installation_id),
         tried=frozenset(asked.tried),
         suppressed=decode_suppressed(plans, "selection.suppressed_plans"),
+        required_credential_id=asked.required_credential_id,
     )
 
 

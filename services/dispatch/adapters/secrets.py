@@ -141,10 +141,13 @@ def _place(query: SecretQuery) -> tuple[str, bytes, str]:
 
 
 def _may_serve(access: Access, query: SecretQuery) -> bool:
-    """Return whether a held secret may stand in: untried, and no plan for calls of our own."""
+    """Return whether a held secret may stand in: untried, of the account that alone will do, and no
+    plan for calls of our own."""
     is_serve = query.purpose is SecretPurpose.SERVE
     is_plan = access.grant.attribution.kind in PLAN_KINDS
-    return access.grant.credential_id not in query.tried and (is_serve or not is_plan)
+    held_id = access.grant.credential_id
+    is_meant = query.required_credential_id in ("", held_id) and held_id not in query.tried
+    return is_meant and (is_serve or not is_plan)
 
 
 def _grant_for(query: SecretQuery, held: Grant) -> Grant:

@@ -44,6 +44,7 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
         purpose=tables.PURPOSE.name(query.purpose),
         eligibility=record,
         tried=query.tried,
+        required_credential_id=query.required_credential_id,
     )
     return pb.AcquireSecretRequest(action=action, selection=selection)
 

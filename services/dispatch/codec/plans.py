@@ -60,6 +60,7 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
         planned_provider=bindings[0].ref.provider,
         budget=_budget(message, defaults),
         grant=_plan_grant(message, bindings[start]),
+        required_credential_id=message.required_credential_id,
         presented=_presented(message.presented),
         first_attempt_number=message.first_attempt_number,
         affinity_key=message.affinity_key,
@@ -129,6 +130,10 @@ def _plan_grant(message: dispatch_pb2.AttemptPlan, first: PlannedBinding) -> Gra
     if grant.binding.provider != first.ref.provider:
         raise InvalidRequestError.of(
             "plan.grant.binding", "must be of the provider at plan.start_index"
+        )
+    if grant.credential_id and message.required_credential_id not in ("", grant.credential_id):
+        raise InvalidRequestError.of(
+            "plan.grant.credential_id", "must be plan.required_credential_id where that is set"
         )
     return grant
 

@@ -88,6 +88,8 @@ class SecretQuery:
     eligibility: Eligibility | None = None
     grant: Grant | None = None
     tried: tuple[str, ...] = ()
+    required_credential_id: str = field(default="", repr=False)
+    """The only credential that will do; empty: any."""
     timeout_s: float = 5.0
     rejected_version: int = 0
     """Version of the grant's secret that the upstream just refused; 0: none."""

@@ -150,6 +150,8 @@ class Plan:
     rescue_flags: RescueFlags = RescueFlags()
     is_transient_cooling_enabled: bool = False
     is_overload_struck: bool = False
+    required_credential_id: str = field(default="", repr=False)
+    """Stored credential whose account keeps the conversation's state; empty: any may serve."""
 
     @property
     def conduct(self) -> Conduct:

@@ -66,9 +66,12 @@ class Keyring:
         return self._access
 
     async def rotate(self, planned: PlannedBinding) -> bool:
-        """Return whether another credential of the binding was found, and take it."""
+        """Return whether another credential of the binding was found, and take it.
+
+        None is looked for where one account alone keeps the conversation's state.
+        """
         grant = self._access.grant if self._access else None
-        if grant is None or not grant.credential_id:
+        if grant is None or not grant.credential_id or self._order.plan.required_credential_id:
             return False
         self._tried = (*self._tried, grant.credential_id)
         try:
@@ -138,6 +141,7 @@ class Keyring:
                 eligibility=order.eligibility,
                 grant=grant,
                 tried=self._tried,
+                required_credential_id=order.plan.required_credential_id,
                 timeout_s=KEY_S if grant and grant.attribution.kind not in PLAN_KINDS else MINT_S,
                 rejected_version=rejected_version,
             )

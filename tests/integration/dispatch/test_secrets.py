@@ -205,6 +205,19 @@ async def test_a_stand_in_keeps_the_binding_that_was_asked_for(
     assert access.grant.credential_id == "c1"
 
 
+@pytest.mark.spec("XLT-78")
+async def test_only_the_account_that_alone_will_do_stands_in(
+    client: CredentialsClient, service: Service
+) -> None:
+    await client.acquire(query())
+    service.refusals += [down(), down()]
+    meant = query(grant=None, required_credential_id="c1")
+    assert (await client.acquire(meant)).auth.secret == "secret-1"
+    with pytest.raises(CredentialDenied):
+        await client.acquire(replace(meant, required_credential_id="c2"))
+    assert [one.selection.required_credential_id for one in service.asked[1:]] == ["c1", "c2"]
+
+
 async def test_a_plan_never_stands_in_for_a_call_of_our_own(
     client: CredentialsClient, service: Service
 ) -> None:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from gateway.codec.records import eligibility_record
-from gateway.codec.requests import select_request
+from gateway.codec.requests import dispatch_request, select_request
 from gateway.eligibility import Policy
 from gateway.model import Action, BindingRef, EligibilityRecord, Grant, PresentedIdentity
 from gateway.remembering import Remembering
@@ -95,6 +95,8 @@ def planned(stack: Stack) -> tuple[list[str], str]:
     order = stack.dispatch.orders[-1]
     record = eligibility_record(order.record)
     asked = select_request(order.action, order.plan.bindings, record, ())
+    told = dispatch_request(order.action, record, order.plan, None, "v").plan
+    assert told.required_credential_id == asked.required_credential_id
     providers = [binding.provider for binding in order.plan.bindings]
     for rescue in order.plan.rescues:
         providers += [binding.provider for binding in rescue.bindings]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from pointsman.common.v1 import grant_pb2
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec.plans import MAX_RESTORED, plan_of
@@ -45,6 +46,25 @@ def test_what_cannot_be_read_is_left_out_and_too_many_are_refused() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         plan_of(plan(*[damaged] * (MAX_RESTORED + 1)), Budget())
     assert caught.value.violations[0].field == "plan.restored_states"
+
+
+@pytest.mark.spec("XLT-78")
+def test_the_account_that_keeps_the_state_comes_with_the_plan_and_its_grant_is_of_it() -> None:
+    message = plan()
+    assert plan_of(message, Budget()).required_credential_id == ""
+    message.required_credential_id = "c1"
+    assert plan_of(message, Budget()).required_credential_id == "c1"
+    message.grant.grant_id = "g1"
+    message.grant.binding.CopyFrom(message.bindings[0].binding)
+    message.grant.attribution.kind = grant_pb2.CREDENTIAL_KIND_API_KEY
+    message.grant.attribution.owner = grant_pb2.CREDENTIAL_OWNER_OPERATOR
+    message.grant.attribution.bucket = grant_pb2.CREDENTIAL_BUCKET_CLEAN
+    message.grant.credential_id = "c1"
+    assert plan_of(message, Budget()).grant is not None
+    message.grant.credential_id = "c2"
+    with pytest.raises(InvalidRequestError) as caught:
+        plan_of(message, Budget())
+    assert caught.value.violations[0].field == "plan.grant.credential_id"
 
 
 @pytest.mark.spec("DSP-251", "DSP-252")

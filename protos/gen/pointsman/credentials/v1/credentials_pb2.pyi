@@ -513,7 +513,7 @@ class PresentedEligibility(_message.Message):
     def __init__(self, identity: _Optional[_Union[_grant_pb2.PresentedIdentity, _Mapping]] = ..., plan: _Optional[_Union[_eligibility_pb2.PlanState, _Mapping]] = ..., availability: _Optional[_Union[_eligibility_pb2.ProviderAvailability, str]] = ..., recover_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class SecretSelection(_message.Message):
-    __slots__ = ("idempotency_key", "binding", "purpose", "eligibility", "tried", "suppressed_plans", "expected_token_count")
+    __slots__ = ("idempotency_key", "binding", "purpose", "eligibility", "tried", "suppressed_plans", "expected_token_count", "required_credential_id")
     IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     BINDING_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
@@ -521,6 +521,7 @@ class SecretSelection(_message.Message):
     TRIED_FIELD_NUMBER: _ClassVar[int]
     SUPPRESSED_PLANS_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_CREDENTIAL_ID_FIELD_NUMBER: _ClassVar[int]
     idempotency_key: str
     binding: _binding_pb2.BindingRef
     purpose: SecretPurpose
@@ -528,7 +529,8 @@ class SecretSelection(_message.Message):
     tried: _containers.RepeatedScalarFieldContainer[str]
     suppressed_plans: _containers.RepeatedCompositeFieldContainer[_grant_pb2.SuppressedPlan]
     expected_token_count: int
-    def __init__(self, idempotency_key: _Optional[str] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., purpose: _Optional[_Union[SecretPurpose, str]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., tried: _Optional[_Iterable[str]] = ..., suppressed_plans: _Optional[_Iterable[_Union[_grant_pb2.SuppressedPlan, _Mapping]]] = ..., expected_token_count: _Optional[int] = ...) -> None: ...
+    required_credential_id: str
+    def __init__(self, idempotency_key: _Optional[str] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., purpose: _Optional[_Union[SecretPurpose, str]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., tried: _Optional[_Iterable[str]] = ..., suppressed_plans: _Optional[_Iterable[_Union[_grant_pb2.SuppressedPlan, _Mapping]]] = ..., expected_token_count: _Optional[int] = ..., required_credential_id: _Optional[str] = ...) -> None: ...
 
 class EndpointRefusal(_message.Message):
     __slots__ = ("provider", "credential_fingerprint", "model_id", "expire_time")

@@ -219,7 +219,7 @@ class UpstreamModel(_message.Message):
     def __init__(self, upstream_id: _Optional[str] = ..., display_name: _Optional[str] = ..., context_window_token_count: _Optional[int] = ..., max_output_token_count: _Optional[int] = ..., model_id: _Optional[str] = ...) -> None: ...
 
 class AttemptPlan(_message.Message):
-    __slots__ = ("bindings", "start_index", "grant", "presented", "rescues", "budget", "flags", "first_attempt_number", "affinity_key", "versions", "restored_states")
+    __slots__ = ("bindings", "start_index", "grant", "presented", "rescues", "budget", "flags", "first_attempt_number", "affinity_key", "versions", "restored_states", "required_credential_id")
     BINDINGS_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     GRANT_FIELD_NUMBER: _ClassVar[int]
@@ -231,6 +231,7 @@ class AttemptPlan(_message.Message):
     AFFINITY_KEY_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     RESTORED_STATES_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_CREDENTIAL_ID_FIELD_NUMBER: _ClassVar[int]
     bindings: _containers.RepeatedCompositeFieldContainer[_attempt_pb2.PlannedBinding]
     start_index: int
     grant: _grant_pb2.CredentialGrant
@@ -242,7 +243,8 @@ class AttemptPlan(_message.Message):
     affinity_key: str
     versions: _binding_pb2.Versions
     restored_states: _containers.RepeatedCompositeFieldContainer[RestoredState]
-    def __init__(self, bindings: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., start_index: _Optional[int] = ..., grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ..., presented: _Optional[_Iterable[_Union[_grant_pb2.PresentedCredential, _Mapping]]] = ..., rescues: _Optional[_Iterable[_Union[RescueCandidate, _Mapping]]] = ..., budget: _Optional[_Union[AttemptBudget, _Mapping]] = ..., flags: _Optional[_Union[PlanFlags, _Mapping]] = ..., first_attempt_number: _Optional[int] = ..., affinity_key: _Optional[str] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ..., restored_states: _Optional[_Iterable[_Union[RestoredState, _Mapping]]] = ...) -> None: ...
+    required_credential_id: str
+    def __init__(self, bindings: _Optional[_Iterable[_Union[_attempt_pb2.PlannedBinding, _Mapping]]] = ..., start_index: _Optional[int] = ..., grant: _Optional[_Union[_grant_pb2.CredentialGrant, _Mapping]] = ..., presented: _Optional[_Iterable[_Union[_grant_pb2.PresentedCredential, _Mapping]]] = ..., rescues: _Optional[_Iterable[_Union[RescueCandidate, _Mapping]]] = ..., budget: _Optional[_Union[AttemptBudget, _Mapping]] = ..., flags: _Optional[_Union[PlanFlags, _Mapping]] = ..., first_attempt_number: _Optional[int] = ..., affinity_key: _Optional[str] = ..., versions: _Optional[_Union[_binding_pb2.Versions, _Mapping]] = ..., restored_states: _Optional[_Iterable[_Union[RestoredState, _Mapping]]] = ..., required_credential_id: _Optional[str] = ...) -> None: ...
 
 class RestoredState(_message.Message):
     __slots__ = ("place", "key", "sealed_state")
