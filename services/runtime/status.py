@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
+from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 ERROR_DOMAIN = "pointsman"
+_DETAILS_KEY = "grpc-status-details-bin"
 
 MAX_TEXT_BYTES = 512
 """Longest message, field, description or metadata value that is sent."""
@@ -50,6 +52,13 @@ _PEER_DOWN = frozenset(
         grpc.StatusCode.UNIMPLEMENTED,
     }
 )
+_BROKEN = _PEER_DOWN | {
+    grpc.StatusCode.UNKNOWN,
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.DATA_LOSS,
+}
+"""What a transport says of a call that it lost; our own faults come with details."""
 
 
 def status_of(error: RouterError) -> status_pb2.Status:
@@ -110,8 +119,8 @@ def error_of(failure: grpc.aio.AioRpcError) -> RouterError:
     A peer that is down, late or draining is a PeerError: its callers have fallbacks. A status
     without our details keeps its canonical meaning.
     """
-    status = rpc_status.from_call(failure)  # type: ignore[arg-type]  # reads any error with trailers
     code = failure.code()
+    status = _status_sent(failure)
     if status is None:
         return _without_details(code, failure.details() or code.name)
     info = error_details_pb2.ErrorInfo()
@@ -135,9 +144,28 @@ def error_of(failure: grpc.aio.AioRpcError) -> RouterError:
     return kind(reason, status.message, metadata=dict(info.metadata), retry_after_s=retry_after_s)
 
 
+def _status_sent(failure: grpc.aio.AioRpcError) -> status_pb2.Status | None:
+    """Return the status that the peer sent, if the call ended with it.
+
+    One that arrives as the deadline passes or the connection breaks is not how the call ended.
+    """
+    for key, value in failure.trailing_metadata() or ():
+        if key == _DETAILS_KEY:
+            try:
+                sent = status_pb2.Status.FromString(value)
+            except DecodeError:
+                return None
+            return sent if sent.code == failure.code().value[0] else None
+    return None
+
+
 def _without_details(code: grpc.StatusCode, message: str) -> RouterError:
-    if code in _PEER_DOWN:
-        return PeerError(Reason.ROUTING_UNAVAILABLE, message, retry_after_s=1.0)
+    if code in _BROKEN:  # the transport's text may name addresses: it is not for clients
+        return PeerError(
+            Reason.ROUTING_UNAVAILABLE,
+            f"a service of the router does not answer ({code.name})",
+            retry_after_s=1.0,
+        )
     return RouterError(_WITHOUT_DETAILS.get(code, Reason.INTERNAL), message)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import grpc
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,7 +63,51 @@ def test_no_error_is_too_long_to_travel(
 def test_a_peer_that_is_down_is_told_apart_from_a_refusal() -> None:
     assert isinstance(through(RouterError(Reason.STORE_UNAVAILABLE, "no store")), PeerError)
     assert not isinstance(through(RouterError(Reason.GRANT_UNKNOWN, "no grant")), PeerError)
-    bare = grpc.aio.AioRpcError(
-        grpc.StatusCode.UNAVAILABLE, grpc.aio.Metadata(), grpc.aio.Metadata(), details="down"
+
+
+def bare(code: grpc.StatusCode, *trailing: tuple[str, bytes]) -> grpc.aio.AioRpcError:
+    """Return a failure with the transport's own text."""
+    return grpc.aio.AioRpcError(
+        code,
+        grpc.aio.Metadata(),
+        grpc.aio.Metadata(*trailing),
+        details="last error: ipv4:10.1.2.3:50051: connection reset",
     )
-    assert isinstance(status.error_of(bare), PeerError)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.DATA_LOSS,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.UNKNOWN,
+    ],
+)
+def test_a_call_that_the_transport_lost_is_a_peer_that_is_away(code: grpc.StatusCode) -> None:
+    seen = status.error_of(bare(code))
+    assert isinstance(seen, PeerError)
+    assert (seen.reason, seen.retry_after_s) == (Reason.ROUTING_UNAVAILABLE, 1.0)
+    assert "10.1.2.3" not in seen.message
+
+
+def test_details_that_do_not_fit_the_end_of_the_call_are_passed_over() -> None:
+    sent = status.status_of(RouterError(Reason.SERVER_BUSY, "busy"))
+    late = bare(
+        grpc.StatusCode.DEADLINE_EXCEEDED, ("grpc-status-details-bin", sent.SerializeToString())
+    )
+    unreadable = bare(grpc.StatusCode.UNAVAILABLE, ("grpc-status-details-bin", b"\xff"))
+    for failure in (late, unreadable):
+        seen = status.error_of(failure)
+        assert isinstance(seen, PeerError)
+        assert seen.reason is Reason.ROUTING_UNAVAILABLE
+
+
+def test_a_text_that_was_changed_on_the_way_does_not_hide_the_reason() -> None:
+    sent = status.status_of(RouterError(Reason.GRANT_UNKNOWN, "no grant "))
+    failure = bare(grpc.StatusCode.NOT_FOUND, ("grpc-status-details-bin", sent.SerializeToString()))
+    assert sent.code == grpc.StatusCode.NOT_FOUND.value[0]
+    assert status.error_of(failure).reason is Reason.GRANT_UNKNOWN
