@@ -190,7 +190,7 @@ async def test_an_answer_without_a_refresh_token_keeps_the_old_one(
         assert named(one, "a").spent_digests == ()
 
 
-@pytest.mark.spec("CRD-142")
+@pytest.mark.spec("CRD-142", "CRD-152")
 @pytest.mark.parametrize(
     "body",
     [
@@ -220,6 +220,7 @@ async def test_a_final_refusal_is_stored_and_never_asked_again(
         assert named(again, "a").system_state is SystemState.NEEDS_LOGIN
     assert len(issuer.asked) == 1
     assert [one["event"] for one in lines].count("credential_needs_login") == 1
+    assert not any(word in str(lines) for word in ("R1", "access-", issuer.url))
 
 
 @pytest.mark.spec("CRD-142", "CRD-138")
