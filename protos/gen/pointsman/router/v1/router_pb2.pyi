@@ -106,18 +106,20 @@ class WatchDecisionsRequest(_message.Message):
     def __init__(self, session_key: _Optional[bytes] = ..., action_id: _Optional[str] = ..., wants_attempts: _Optional[bool] = ..., wants_explanation: _Optional[bool] = ..., installation_id: _Optional[str] = ...) -> None: ...
 
 class WatchDecisionsResponse(_message.Message):
-    __slots__ = ("decided", "attempted", "completed", "began", "missed_event_count")
+    __slots__ = ("decided", "attempted", "completed", "began", "shadowed", "missed_event_count")
     DECIDED_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTED_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_FIELD_NUMBER: _ClassVar[int]
     BEGAN_FIELD_NUMBER: _ClassVar[int]
+    SHADOWED_FIELD_NUMBER: _ClassVar[int]
     MISSED_EVENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     decided: RouteDecision
     attempted: AttemptNotice
     completed: ActionResult
     began: AttemptBegin
+    shadowed: ShadowNotice
     missed_event_count: int
-    def __init__(self, decided: _Optional[_Union[RouteDecision, _Mapping]] = ..., attempted: _Optional[_Union[AttemptNotice, _Mapping]] = ..., completed: _Optional[_Union[ActionResult, _Mapping]] = ..., began: _Optional[_Union[AttemptBegin, _Mapping]] = ..., missed_event_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, decided: _Optional[_Union[RouteDecision, _Mapping]] = ..., attempted: _Optional[_Union[AttemptNotice, _Mapping]] = ..., completed: _Optional[_Union[ActionResult, _Mapping]] = ..., began: _Optional[_Union[AttemptBegin, _Mapping]] = ..., shadowed: _Optional[_Union[ShadowNotice, _Mapping]] = ..., missed_event_count: _Optional[int] = ...) -> None: ...
 
 class RouteDecision(_message.Message):
     __slots__ = ("action_id", "decide_time", "turn_type", "requested_model", "binding", "plan", "rescue_model_ids", "reason", "path", "strategy", "score", "plan_action", "pin", "eligibility", "expected_cost_micro_usd", "requested_cost_micro_usd", "shadow", "versions", "verdict", "installation_id", "credential")
@@ -186,6 +188,16 @@ class ShadowDecision(_message.Message):
     reason: str
     expected_cost_micro_usd: int
     def __init__(self, strategy: _Optional[str] = ..., binding: _Optional[_Union[_binding_pb2.BindingRef, _Mapping]] = ..., reason: _Optional[str] = ..., expected_cost_micro_usd: _Optional[int] = ...) -> None: ...
+
+class ShadowNotice(_message.Message):
+    __slots__ = ("action_id", "installation_id", "shadow")
+    ACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    INSTALLATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SHADOW_FIELD_NUMBER: _ClassVar[int]
+    action_id: str
+    installation_id: str
+    shadow: ShadowDecision
+    def __init__(self, action_id: _Optional[str] = ..., installation_id: _Optional[str] = ..., shadow: _Optional[_Union[ShadowDecision, _Mapping]] = ...) -> None: ...
 
 class Model(_message.Message):
     __slots__ = ("model_id", "tier", "family", "version", "context_window_token_count", "max_output_token_count", "reasoning_levels", "capabilities", "bindings", "is_routable", "layer", "evidence")
