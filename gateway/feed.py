@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gateway.explaining.costs import expected_costs, saved_micros
-from gateway.model.explained import Began, Completed, Explained, Lost
+from gateway.model.explained import Began, Completed, Explained, Lost, Shadowed
 from gateway.model.record import AttemptKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
-    from gateway.model.explained import Event
+    from gateway.model.explained import Event, ShadowPick
     from gateway.model.record import LedgerRow
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
@@ -124,6 +124,10 @@ class Feed:
             costs=expected_costs(action, decision, self._catalog),
         )
         self._tell(explained, action)
+
+    def shadowed(self, action: Action, pick: ShadowPick) -> None:
+        """Tell what a shadow strategy would have picked."""
+        self._tell(Shadowed(action.id, action.caller.installation_id, pick), action)
 
     def began(self, action: Action, started: AttemptStarted) -> None:
         """Tell that an attempt begins."""

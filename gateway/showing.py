@@ -65,7 +65,7 @@ class Showing:
         self._sources = sources
         self._settings = settings
         self._explainer = Explainer(
-            rehearsal_of, previews, sources.catalog, sources.clock, strategy.value
+            rehearsal_of, previews, sources.catalog, sources.clock, strategy.value, self.shadow
         )
 
     @property

@@ -45,6 +45,7 @@ def explanation(decision: router_pb2.RouteDecision) -> Document:
         "planner": _plan(plan) if decision.HasField("plan_action") else None,
         "pin": _pin(decision.pin) if decision.HasField("pin") else None,
         "credential": _credential(decision) if decision.HasField("credential") else None,
+        "shadow": _shadow(decision.shadow) if decision.HasField("shadow") else None,
         "versions": {
             field.name: getattr(decision.versions, field.name)
             for field in binding_pb2.Versions.DESCRIPTOR.fields
@@ -131,6 +132,16 @@ def _plan(plan: planner_pb2.PlanActionResponse) -> Document:
         document["eviction_micros"] = plan.expected_value.eviction_micro_usd
         document["value_micros"] = plan.expected_value.expected_value_micro_usd
     return document
+
+
+def _shadow(shadow: router_pb2.ShadowDecision) -> Document:
+    is_priced = shadow.HasField("expected_cost_micro_usd")
+    return {
+        **_binding(shadow.binding),
+        "strategy": shadow.strategy,
+        "reason": shadow.reason,
+        "expected_cost_micros": shadow.expected_cost_micro_usd if is_priced else None,
+    }
 
 
 def _pin(pin: planner_pb2.Pin) -> Document:

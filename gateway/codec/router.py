@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gateway.model import Decision
     from gateway.model.decision import Candidate, Score
-    from gateway.model.explained import Explained
+    from gateway.model.explained import Explained, Shadowed, ShadowPick
 
 MOST_HEADERS = 64
 PATHS: Mapping[DecisionPath, router_pb2.DecisionPath] = {
@@ -150,6 +150,7 @@ def route_decision(
         ),
         verdict=_verdict(decision),
         installation_id=action.caller.installation_id,
+        shadow=_shadow(explained.shadow) if explained.shadow is not None else None,
     )
     if message.HasField("score"):
         message.versions.artifact_version = message.score.versions.artifact_version
@@ -169,6 +170,24 @@ def route_decision(
                 )
             )
     return message
+
+
+def shadow_notice(shadowed: Shadowed) -> router_pb2.ShadowNotice:
+    """Return what tells of a shadow decision."""
+    return router_pb2.ShadowNotice(
+        action_id=shadowed.action_id,
+        installation_id=shadowed.installation_id,
+        shadow=_shadow(shadowed.shadow),
+    )
+
+
+def _shadow(pick: ShadowPick) -> router_pb2.ShadowDecision:
+    return router_pb2.ShadowDecision(
+        strategy=pick.strategy,
+        binding=binding_ref(pick.binding),
+        reason=pick.reason,
+        expected_cost_micro_usd=pick.expected_cost_micros,
+    )
 
 
 def _pin(explained: Explained) -> planner_pb2.Pin | None:

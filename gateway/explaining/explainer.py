@@ -13,7 +13,7 @@ from services.domain.vocab import ModelTier
 from services.runtime import context as call_context
 
 if TYPE_CHECKING:
-    from gateway.explaining.ports import Previews, RehearsalOf
+    from gateway.explaining.ports import Previews, RehearsalOf, Shadowing
     from gateway.model import Action
     from gateway.model.explained import AssumedPin
     from services.domain.catalog import Catalog
@@ -30,12 +30,14 @@ class Explainer:
         catalog: Catalog,
         clock: Clock,
         strategy: str,
+        shadow: Shadowing | None = None,
     ) -> None:
         self._rehearsal_of = rehearsal_of
         self._previews = previews
         self._catalog = catalog
         self._clock = clock
         self._strategy = strategy
+        self._shadow = shadow
 
     async def explain(
         self, action: Action, pin: AssumedPin | None = None, *, wants_credential: bool = True
@@ -70,4 +72,5 @@ class Explainer:
             working=rehearsal.recorder.working,
             pin=pin,
             credential=credential,
+            shadow=await self._shadow.pick(action) if self._shadow is not None else None,
         )

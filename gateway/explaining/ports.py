@@ -9,7 +9,13 @@ if TYPE_CHECKING:
 
     from gateway.decider import Decider
     from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
-    from gateway.model.explained import AssumedPin, Completed, CredentialPreview, Working
+    from gateway.model.explained import (
+        AssumedPin,
+        Completed,
+        CredentialPreview,
+        ShadowPick,
+        Working,
+    )
 
 
 class Previews(Protocol):
@@ -60,6 +66,22 @@ class Watchers(Protocol):
 
     def completed(self, action: Action, completed: Completed) -> None:
         """Hear of the end of an action that was decided or refused."""
+        ...
+
+
+class ShadowWatchers(Watchers, Protocol):
+    """Hear of shadow decisions as well."""
+
+    def shadowed(self, action: Action, pick: ShadowPick) -> None:
+        """Hear what a shadow strategy would have picked."""
+        ...
+
+
+class Shadowing(Protocol):
+    """Decides by another strategy; changes nothing."""
+
+    async def pick(self, action: Action) -> ShadowPick | None:
+        """Return what it would pick; None: nothing could serve, or it failed."""
         ...
 
 

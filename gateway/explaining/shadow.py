@@ -1,4 +1,4 @@
-"""Decides the same actions by another strategy, and only writes down what it would have picked.
+"""Decides the same actions by another strategy, and only tells what it would have picked.
 
 The acting decision goes out first and nothing waits here: decisions queue up to a bound, beyond
 which they are counted as dropped. A shadow has no sessions of its own, so each action is decided as
@@ -15,6 +15,7 @@ from gateway import metrics
 from gateway.explaining.assumed import assumed_memory
 from gateway.explaining.costs import expected_costs
 from gateway.labels import call_labels
+from gateway.model.explained import ShadowPick
 from gateway.thread import address_of
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
@@ -22,7 +23,7 @@ from services.runtime import context as call_context
 from services.runtime import log
 
 if TYPE_CHECKING:
-    from gateway.explaining.ports import RehearsalOf, Watchers
+    from gateway.explaining.ports import RehearsalOf, ShadowWatchers
     from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
     from gateway.model.explained import Completed
     from services.domain.catalog import Catalog
@@ -40,7 +41,7 @@ class Shadow:
 
     def __init__(
         self,
-        watchers: Watchers,
+        watchers: ShadowWatchers,
         rehearsal_of: RehearsalOf,
         catalog: Catalog,
         clock: Clock,
@@ -85,40 +86,49 @@ class Shadow:
         """Pass on the end of an action."""
         self._watchers.completed(action, completed)
 
-    async def pick(self, action: Action) -> Decision | None:
-        """Return what the other strategy decides; None: nothing could serve, or it failed."""
+    async def pick(self, action: Action) -> ShadowPick | None:
+        """Return what the other strategy picks; None: nothing could serve, or it failed."""
         token = call_context.current.set(call_labels(action))
         try:
             async with asyncio.timeout(LIMIT_S):
-                decider = self._rehearsal_of(None).decider
-                ground = await decider.ground(action)
-                address = address_of(action, ModelTier.UNKNOWN)
-                now_unix_s = self._clock.now_unix_s()
-                memory = assumed_memory(address, None, self._strategy, now_unix_s)
-                decision = await decider.decide(ground, memory)
+                decision = await self._decided(action)
         except TimeoutError:
-            self._count_failure(action, Reason.ROUTING_UNAVAILABLE)
+            self._tell_failure(action, Reason.ROUTING_UNAVAILABLE)
         except RouterError as error:
-            self._count_failure(action, error.reason)
+            self._tell_failure(action, error.reason)
         else:
-            return decision
+            return ShadowPick(
+                strategy=self._strategy,
+                binding=decision.plan.bindings[0],
+                reason=decision.reason,
+                expected_cost_micros=expected_costs(action, decision, self._catalog).served,
+            )
         finally:
             call_context.current.reset(token)
         return None
 
+    async def _decided(self, action: Action) -> Decision:
+        decider = self._rehearsal_of(None).decider
+        ground = await decider.ground(action)
+        address = address_of(action, ModelTier.UNKNOWN)
+        memory = assumed_memory(address, None, self._strategy, self._clock.now_unix_s())
+        return await decider.decide(ground, memory)
+
     async def _run(self) -> None:
         while True:
             action, decision = await self._waiting.get()
-            self._record(action, decision, await self.pick(action))
+            pick = await self.pick(action)
+            if pick is None:
+                metrics.SHADOW.labels("failed").inc()
+                continue
+            self._watchers.shadowed(action, pick)
+            self._record(action, decision, pick)
 
-    def _count_failure(self, action: Action, reason: Reason) -> None:
-        metrics.SHADOW.labels("failed").inc()
+    def _tell_failure(self, action: Action, reason: Reason) -> None:
         _log.info("shadow_failed", action_id=action.id, strategy=self._strategy, reason=reason)
 
-    def _record(self, action: Action, acting: Decision, shadow: Decision | None) -> None:
-        if shadow is None:
-            return
-        own, other = acting.plan.bindings[0], shadow.plan.bindings[0]
+    def _record(self, action: Action, acting: Decision, pick: ShadowPick) -> None:
+        own, other = acting.plan.bindings[0], pick.binding
         is_same = own.model_id == other.model_id
         metrics.SHADOW.labels("same" if is_same else "other").inc()
         _log.info(
@@ -129,8 +139,8 @@ class Shadow:
             strategy=self._strategy,
             model=other.model_id,
             provider=other.provider,
-            reason=shadow.reason,
-            expected_cost_micros=expected_costs(action, shadow, self._catalog).served,
+            reason=pick.reason,
+            expected_cost_micros=pick.expected_cost_micros,
             acting_model=own.model_id,
             acting_provider=own.provider,
             acting_cost_micros=expected_costs(action, acting, self._catalog).served,

@@ -54,6 +54,16 @@ class ExpectedCosts:
 
 
 @dataclass(frozen=True, slots=True)
+class ShadowPick:
+    """What a shadow strategy would have picked; a cost of None: unpriced."""
+
+    strategy: str
+    binding: BindingRef
+    reason: str
+    expected_cost_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """A decision with everything it rests on."""
 
@@ -65,6 +75,7 @@ class Explained:
     working: Working = Working()
     pin: AssumedPin | None = None
     credential: CredentialPreview | None = None
+    shadow: ShadowPick | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +125,15 @@ class Lost:
     failed: AttemptFailed
 
 
-Event: TypeAlias = "Explained | Began | Lost | LedgerRow | Completed"
-"""Something that was decided, an attempt that begins or ended, or an action that is over."""
+@dataclass(frozen=True, slots=True)
+class Shadowed:
+    """An action that a shadow strategy decided once more."""
+
+    action_id: ActionId
+    installation_id: InstallationId
+    shadow: ShadowPick
+
+
+Event: TypeAlias = "Explained | Shadowed | Began | Lost | LedgerRow | Completed"
+"""Something that was decided, by the strategy or its shadow, an attempt that begins or ended, or an
+action that is over."""

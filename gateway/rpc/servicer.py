@@ -14,7 +14,7 @@ from gateway.codec import router as codec
 from gateway.codec import walking, watching
 from gateway.feed import Interest
 from gateway.model import Scope
-from gateway.model.explained import Began, Completed, Explained, Lost
+from gateway.model.explained import Began, Completed, Explained, Lost, Shadowed
 from gateway.requests import Arrival, new_action_id
 from gateway.rpc.callers import token_of
 from services.domain.errors import InvalidRequestError, Reason, RouterError
@@ -164,6 +164,8 @@ def _told(missed: Missed, *, wants_explanation: bool) -> pb.WatchDecisionsRespon
             answer.decided.CopyFrom(
                 codec.route_decision(explained, VERSION, wants_explanation=wants_explanation)
             )
+        case Shadowed() as shadowed:
+            answer.shadowed.CopyFrom(codec.shadow_notice(shadowed))
         case Completed() as completed:
             answer.completed.CopyFrom(watching.action_result(completed))
         case Began() as began:

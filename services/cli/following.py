@@ -76,6 +76,8 @@ def line_of(event: router_pb2.WatchDecisionsResponse) -> str:
     match event.WhichOneof("event"):
         case "decided":
             line = _decided(event.decided)
+        case "shadowed":
+            line = _shadowed(event.shadowed)
         case "began":
             line = _began(event.began)
         case "attempted":
@@ -94,6 +96,12 @@ def _decided(decision: router_pb2.RouteDecision) -> str:
     beside = f"; beside it {rescues}" if rescues else ""
     asked = f" for {decision.requested_model}" if decision.requested_model else ""
     return f"{decision.action_id}  {when} decided{asked}: {plan} ({decision.reason}){beside}"
+
+
+def _shadowed(notice: router_pb2.ShadowNotice) -> str:
+    shadow = notice.shadow
+    would = f"{shadow.strategy} would pick {_at(shadow.binding)}"
+    return f"{notice.action_id}    shadow {would} ({shadow.reason})"
 
 
 def _began(began: router_pb2.AttemptBegin) -> str:

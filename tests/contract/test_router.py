@@ -22,10 +22,12 @@ from pointsman.router.v1 import router_pb2 as pb
 from pointsman.router.v1 import router_pb2_grpc as rpc
 
 from gateway.auth import KeyRing
+from gateway.codec.explanation import explanation
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.explaining.explainer import Explainer
 from gateway.explaining.listing import Listing
+from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
 from gateway.keys import key_of
 from gateway.model import AttemptFailed, AttemptStarted, BindingRef, InstallationId
@@ -103,6 +105,7 @@ class Rig:
     credentials: FakeCredentials = field(default_factory=FakeCredentials)
     planner: FakePlanner = field(default_factory=FakePlanner)
     previews: FakePreviews = field(default_factory=FakePreviews)
+    has_shadow: bool = False
 
     async def bundle(self) -> Bundle:
         clock, store = SystemClock(), MemoryKeyStore()
@@ -127,12 +130,21 @@ class Rig:
             if self.strategy is Strategy.CLUSTER
             else requested(sources)
         )
+        shadow_of = scored(sources, self.scorer, self.planner, Rules(strategy=Strategy.CLUSTER))
         keys = KeyRing(store, clock)
         self.feed = Feed(catalog, clock, self.strategy.value)
+        self.shadow = Shadow(self.feed, shadow_of, catalog, clock, "cluster")
         parts = Parts(
             intake=Intake(keys, clock, self.max_body_bytes),
             callers=Callers(keys, ADMIN),
-            explainer=Explainer(rehearsal_of, self.previews, catalog, clock, self.strategy.value),
+            explainer=Explainer(
+                rehearsal_of,
+                self.previews,
+                catalog,
+                clock,
+                self.strategy.value,
+                self.shadow if self.has_shadow else None,
+            ),
             listing=Listing(self.credentials, Records(policy, catalog), catalog, clock),
             feed=self.feed,
             sign_of_life_s=self.sign_of_life_s,
@@ -330,6 +342,52 @@ async def test_decisions_are_streamed_as_they_happen(serve: Serve) -> None:
     assert told[1].decided.binding.model_id == "cheap"
     assert told[6].completed.served.model_id == "cheap"
     assert told[6].completed.http_status == 200
+
+
+@pytest.mark.spec("SCO-54")
+@pytest.mark.parametrize(("has_shadow", "is_away"), [(True, False), (True, True), (False, False)])
+async def test_an_explanation_says_what_the_shadow_would_pick(
+    serve: Serve, *, has_shadow: bool, is_away: bool
+) -> None:
+    rig = Rig(Strategy.REQUESTED, has_shadow=has_shadow)
+    stub = await stub_of(serve, rig)
+    rig.scorer.is_away = is_away
+    decision = (await stub.Route(ask(), metadata=MINE, timeout=SOON_S)).decision
+    assert decision.binding.model_id == "big"
+    is_told = has_shadow and not is_away
+    assert decision.HasField("shadow") is is_told
+    if is_told:
+        assert decision.shadow.strategy == "cluster"
+        assert decision.shadow.binding.model_id == "small"
+        assert decision.shadow.HasField("expected_cost_micro_usd")
+    told = explanation(decision)["shadow"]
+    assert told is None or isinstance(told, dict)
+    assert (told["model"] if told is not None else None) == ("small" if is_told else None)
+
+
+async def test_shadow_decisions_are_streamed_beside_the_acting_ones(serve: Serve) -> None:
+    rig = Rig(Strategy.REQUESTED)
+    stub = await stub_of(serve, rig)
+    mine = an_action(1, INSTALLATION)
+    call = stub.WatchDecisions(pb.WatchDecisionsRequest(), metadata=MINE)
+    told: list[pb.WatchDecisionsResponse] = []
+    rig.shadow.start()
+    try:
+        async with asyncio.timeout(SOON_S):
+            async for each in call:
+                told.append(each)
+                if len(told) == 1:
+                    rig.shadow.decided(mine, a_decision(mine))
+                if len(told) == 3:
+                    break
+    finally:
+        call.cancel()
+        await rig.shadow.aclose()
+    assert [each.WhichOneof("event") for each in told] == [None, "decided", "shadowed"]
+    assert told[1].decided.binding.model_id == "cheap"
+    notice = told[2].shadowed
+    assert (notice.action_id, notice.installation_id) == (mine.id, INSTALLATION)
+    assert notice.shadow.binding.model_id == "small"
 
 
 @pytest.mark.parametrize(

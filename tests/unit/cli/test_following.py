@@ -42,6 +42,13 @@ def test_a_failed_attempt_says_why_and_what_follows() -> None:
     )
 
 
+def test_a_shadow_says_what_it_would_pick() -> None:
+    shadow = router_pb2.ShadowDecision(strategy="cluster", binding=BIG, reason="scored")
+    told = router_pb2.ShadowNotice(action_id="act_1", shadow=shadow)
+    line = line_of(router_pb2.WatchDecisionsResponse(shadowed=told))
+    assert line == "act_1    shadow cluster would pick big@acme (scored)"
+
+
 def test_an_attempt_that_begins_says_why_and_on_what() -> None:
     began = router_pb2.AttemptBegin(
         action_id="act_1",

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.feed import MOST_WAITING, Feed, Interest
 from gateway.model import AttemptFailed, AttemptStarted, BindingRef
-from gateway.model.explained import Began, Completed, Explained, Lost
+from gateway.model.explained import Began, Completed, Explained, Lost, Shadowed, ShadowPick
 from gateway.model.record import AttemptOutcome, AttemptRecord, LedgerRow
 from services.domain.vocab import FailureClass
 from tests.fakes.clock import FakeClock
@@ -65,6 +65,23 @@ async def test_a_reader_hears_of_what_it_follows_alone(interest: Interest) -> No
                 await reader.read()
     assert isinstance(heard[0], Explained)
     assert heard[0].action is mine
+
+
+async def test_a_shadow_pick_is_told_to_readers_of_its_installation_even_after_the_end() -> None:
+    feed, action = _feed(), an_action()
+    pick = ShadowPick("cluster", BindingRef("dear", "p1", "dear", 0), "scored", 7)
+    with (
+        feed.reading(Interest(installation_id="inst-1")) as reader,
+        feed.reading(Interest(installation_id="inst-2")) as other,
+    ):
+        feed.decided(action, a_decision(action))
+        feed.completed(action, a_result(action))
+        feed.shadowed(action, pick)
+        heard = [(await reader.read()).event for _ in range(3)]
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await other.read()
+    assert heard[2] == Shadowed(action.id, action.caller.installation_id, pick)
 
 
 async def test_a_slow_reader_misses_events_and_is_told_how_many() -> None:

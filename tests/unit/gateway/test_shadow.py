@@ -13,7 +13,7 @@ from gateway.explaining.shadow import MOST_WAITING, Shadow
 from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
 from gateway.model.decision import Strategy
 from gateway.model.eligibility import ProviderState, Snapshot
-from gateway.model.explained import Completed
+from gateway.model.explained import Completed, ShadowPick
 from gateway.showing import Sources
 from tests.fakes.clock import FakeClock
 from tests.fakes.deciding import FakePlanner, FakeScorer
@@ -31,9 +31,14 @@ class Heard:
     """Keeps what a watcher hears."""
 
     decisions: list[str] = field(default_factory=list)
+    picks: list[ShadowPick] = field(default_factory=list)
 
     def decided(self, action: Action, decision: Decision) -> None:
         self.decisions.append(action.id)
+
+    def shadowed(self, action: Action, pick: ShadowPick) -> None:
+        self.decisions.append(f"shadow of {action.id}")
+        self.picks.append(pick)
 
     def began(self, action: Action, started: AttemptStarted) -> None:
         raise AssertionError
@@ -78,6 +83,10 @@ async def test_a_decision_is_passed_on_at_once_and_made_once_more() -> None:
     assert (line["acting_model"], line["model"], line["is_same_model"]) == ("cheap", "dear", False)
     assert line["action_id"] == action.id
     assert line["strategy"] == "cluster"
+    assert rig.heard.decisions == [action.id, f"shadow of {action.id}"]
+    (pick,) = rig.heard.picks
+    assert (pick.strategy, pick.binding.model_id) == ("cluster", "dear")
+    assert pick.expected_cost_micros == line["expected_cost_micros"] is not None
 
 
 async def test_a_shadow_that_fails_leaves_no_trace_but_a_count() -> None:
