@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from tests.bench import peers, product, profile, stages, targets
+from tests.bench import peers, planning, product, profile, stages, targets
 from tests.bench.book import Book
 from tests.bench.machine import BenchError, Machine
 from tests.bench.rounds import Plan, full_cases, measure, quick_cases, warm
@@ -37,6 +37,8 @@ ALWAYS = ("direct", "proxy")
 """What every figure is compared with."""
 QUICK = (*ALWAYS, "embedded", "embedded-deciding")
 MOST_SECONDS = 30.0
+PLANNED_SESSIONS = 400
+"""Per seed of the planner's simulator; what its README tells."""
 MOST_ROUNDS = 10
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -68,6 +70,8 @@ def bench(
         raise SystemExit(str(error)) from None
     for sheet in found:
         show(sheet)
+    if not (quick or only):
+        typer.echo(planning.planner_line(PLANNED_SESSIONS))
     if json is not None:
         json.write_bytes(_document(measured, plan))
     if quick and (complaints := faults(found)):
