@@ -13,15 +13,17 @@ from gateway.turns import client_of, turn_type_of
 from services.domain.wire.codecs import codec_for, read_request
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Address, Request
-from tests.unit.gateway.turns import talks, unnamed_talks
+from tests.unit.gateway.turns import opencode_talks, talks, unnamed_talks
 from tests.unit.gateway.turns.talks import Sent, Talk
 
 FIRST, SECOND = "11111111-2222-3333-4444-555555555555", "99999999-2222-3333-4444-555555555555"
 TALKS: dict[str, Callable[..., Talk]] = {
     "Claude Code": talks.claude_code,
     "Codex": talks.codex,
-    "opencode": talks.opencode_chat,
+    "opencode on Chat": talks.opencode_chat,
+    "opencode on Messages": opencode_talks.opencode_messages,
     "Gemini CLI": unnamed_talks.gemini_cli,
+    "aider": unnamed_talks.aider,
     "an SDK": unnamed_talks.sdk_chat,
 }
 clients = pytest.mark.parametrize("name", TALKS)
@@ -83,7 +85,9 @@ def test_side_talk_shares_the_conversation_where_the_session_is_named(name: str)
 
 
 @pytest.mark.spec("TRN-34")
-@pytest.mark.parametrize("name", ["Claude Code", "Codex", "opencode"])
+@pytest.mark.parametrize(
+    "name", ["Claude Code", "Codex", "opencode on Chat", "opencode on Messages"]
+)
 def test_sub_agents_have_threads_of_their_own(name: str) -> None:
     talk = TALKS[name](FIRST)
     main = {_keys(sent).thread for sent in talk.sent if sent.is_main}
@@ -93,7 +97,7 @@ def test_sub_agents_have_threads_of_their_own(name: str) -> None:
 
 
 words = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1, max_size=30)
-unnamed = st.sampled_from([unnamed_talks.gemini_cli, unnamed_talks.sdk_chat])
+unnamed = st.sampled_from([unnamed_talks.gemini_cli, unnamed_talks.aider, unnamed_talks.sdk_chat])
 
 
 @pytest.mark.spec("TRN-34", "TRN-37")

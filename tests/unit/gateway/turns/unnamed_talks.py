@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import orjson
 
 from services.domain.vocab import TurnType, WireFamily
-from tests.unit.gateway.turns.bodies import CHAT_TOOL
+from tests.unit.gateway.turns.bodies import CHAT_TOOL, assistant
 from tests.unit.gateway.turns.talks import Json, Sent, Talk
 
 OFFERED: Json = {"tools": [{"functionDeclarations": [{"name": "read"}]}]}
@@ -91,6 +91,51 @@ def sdk_chat(place: str, opening: str = "fix the parser") -> Talk:
                     {"role": "user", "content": "go"},
                 ],
             ),
+        ),
+        is_session_named=False,
+    )
+
+
+def aider(place: str, opening: str = "fix the parser") -> Talk:
+    """Return a talk of aider 0.86.2, which is an SDK to whoever reads its headers.
+
+    Examples of its own go before the conversation, the repository's map before what was said and
+    the files after it; what the model is to keep to follows the newest message alone.
+    """
+    headers = {"user-agent": "OpenAI/Python 2.20.0", "x-stainless-lang": "python"}
+    rules = "\n\nTo suggest changes to a file you MUST return all of it."
+    ok = assistant("Ok.")
+
+    def said(words: str) -> Json:
+        return {"role": "user", "content": words}
+
+    def request(before: Sequence[Json], newest: str, *files: str) -> Sent:
+        listed = " ".join(files)
+        messages = [
+            {"role": "system", "content": "You change code as asked."},
+            said("Make the sample more casual"),
+            assistant("Ok, I will."),
+            said("I switched to a new code base. Leave the files above alone."),
+            ok,
+            said(f"Here are summaries of some files present in my git repository: {listed}"),
+            ok,
+            *before,
+            said(f"I have *added these files to the chat* so go ahead: {listed}"),
+            ok,
+            said(newest + rules),
+        ]
+        body = {"model": "m", "messages": messages, "temperature": 0, "stream": True}
+        return Sent(TurnType.MAIN_LOOP, WireFamily.OPENAI_CHAT, orjson.dumps(body), headers)
+
+    first = f"{place}: {opening}"
+    once = [said(first), assistant("done")]
+    twice = [*once, said("and test it"), assistant("done too")]
+    return Talk(
+        "",
+        (
+            request([], first, "a.py"),
+            request(once, "and test it", "a.py", "b.py"),
+            request(twice, "and the docs", "b.py"),
         ),
         is_session_named=False,
     )
