@@ -16,6 +16,7 @@ from gateway.deciding.passthrough import (
     CONVERSATION_REASON,
     covered_classifier,
     covered_conversation,
+    passed,
 )
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
@@ -107,26 +108,32 @@ class Routing:
                 is_classifier = turn_type is TurnType.CLASSIFIER
                 covered = covered_classifier(case.ground, case.moment) if is_classifier else None
                 if covered is not None:
-                    return self._passed(case, covered, CLASSIFIER_REASON)
+                    return passed(case.ground, covered, CLASSIFIER_REASON)
                 return await self._scored(case, None)
             case Choosing.SCORER_AND_PIN:
-                pin = pinned.usable_pin(case.session, case.moment)
                 if case.within is not None:
                     return await self._scored(case, None)
-                if pin is not None and pin.reason == ESCALATION_REASON:
-                    return self._on_pin(case, pin, DecisionPath.ESCALATION, ESCALATION_REASON)
-                escalation, strong = self._loop(case, pin)
-                if strong is not None:
-                    return self._escalated(case, strong, escalation)
-                if pin is not None and _is_continued(case):
-                    return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
-                covered = self._covered(case)
-                if covered is not None:
-                    return self._passed(case, covered, CONVERSATION_REASON)
-                if pin is not None and is_sticky(turn_type, self._rules):
-                    return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
-                decision = await self._scored(case, pin, is_pinning=True)
-                return replace(decision, escalation=escalation)
+                return await self._of_conversation(case)
+
+    async def _of_conversation(self, case: _Case) -> Decision:
+        """Return what serves an action of a conversation, which its pin has a say in."""
+        pin = pinned.usable_pin(case.session, case.moment)
+        if pin is not None and pin.reason == ESCALATION_REASON:
+            return self._on_pin(case, pin, DecisionPath.ESCALATION, ESCALATION_REASON)
+        escalation, strong = self._loop(case, pin)
+        if strong is not None:
+            return self._escalated(case, strong, escalation)
+        return replace(await self._unescalated(case, pin), escalation=escalation)
+
+    async def _unescalated(self, case: _Case, pin: Choice | None) -> Decision:
+        if pin is not None and _is_continued(case):
+            return self._on_pin(case, pin, DecisionPath.STICKY, "continuation")
+        covered = self._covered(case)
+        if covered is not None:
+            return passed(case.ground, covered, CONVERSATION_REASON)
+        if pin is not None and is_sticky(case.ground.action.turn_type, self._rules):
+            return self._on_pin(case, pin, DecisionPath.STICKY, "sticky")
+        return await self._scored(case, pin, is_pinning=True)
 
     def _covered(self, case: _Case) -> Covered | None:
         """Return what a plan of the caller's covers; the pin is not touched by it."""
@@ -134,10 +141,6 @@ class Routing:
         covered = covered_conversation(case.ground, case.moment, below) if below else None
         unwanted = pinned.unwanted_models(case.session, case.moment)
         return covered if covered is not None and covered.model.id not in unwanted else None
-
-    def _passed(self, case: _Case, covered: Covered, reason: str) -> Decision:
-        path = DecisionPath.PASSTHROUGH
-        return case.ground.decision(covered.model, path, reason, provider=covered.provider)
 
     def _loop(self, case: _Case, pin: Choice | None) -> tuple[str, Model | None]:
         """Return what is done about the first loop of a session, and the model to escalate to."""

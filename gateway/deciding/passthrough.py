@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.model.decision import DecisionPath
 from gateway.removals import permits
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Moment
     from gateway.ground import Ground
+    from gateway.model.decision import Decision
     from services.domain.catalog import Model
 
 CLASSIFIER_REASON = "classifier_subscription_passthrough"
@@ -45,6 +47,12 @@ def covered_conversation(ground: Ground, moment: Moment, below_ratio: float) -> 
     unused.
     """
     return _covered(ground, moment, _PLANS, min(below_ratio, EXHAUSTED_RATIO))
+
+
+def passed(ground: Ground, covered: Covered, reason: str) -> Decision:
+    """Return the decision that a covered model serves; the session's pin stays as it is."""
+    path = DecisionPath.PASSTHROUGH
+    return ground.decision(covered.model, path, reason, provider=covered.provider)
 
 
 def _covered(

@@ -67,3 +67,14 @@ async def test_an_escalation_that_may_not_serve_gives_way(routed: Routed) -> Non
     model, decision = await _decided(routed, 6)
     assert model == SMALL
     assert decision != "loop_escalation"
+
+
+@pytest.mark.spec("TRN-85")
+async def test_a_loop_on_a_pin_that_stays_unasked_is_seen_once(tmp_path: Path) -> None:
+    routed = Routed(tmp_path / "ledger", rules=Rules(Strategy.CLUSTER, is_tool_result_scored=False))
+    routed.scorer.picks = [SMALL]
+    await routed.stack.start()
+    await _decided(routed, 0)
+    assert await _decided(routed, 5) == (SMALL, "sticky")
+    assert (await routed.session()).escalation == "disabled"
+    await routed.stack.aclose()
