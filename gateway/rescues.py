@@ -7,6 +7,7 @@ session's strikes. Which fault opens which target is dispatch's to know.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gateway.deciding.hard_pins import by_price
@@ -210,10 +211,14 @@ class _Candidates:
 
     def _others(self) -> tuple[Model, ...]:
         """Return the other models that may stand in, best first."""
-        catalog = self._moment.catalog
-        names = dict.fromkeys(self._names())
-        known = (catalog.models.get(name) for name in names if name != self._planned.id)
-        return tuple(model for model in known if model is not None)[:MAX_SIBLINGS]
+        models = self._moment.catalog.models
+        known = (models.get(name) for name in dict.fromkeys(self._names()))
+        able = (
+            model
+            for model in known
+            if model is not None and model.id != self._planned.id and self._bindings_of(model)
+        )
+        return tuple(islice(able, MAX_SIBLINGS))
 
     def _names(self) -> Iterable[str]:
         decision = self._decision
@@ -228,17 +233,23 @@ class _Candidates:
             named += [row.id for row in by_price(self._moment, self._ground.action.features)]
         return named
 
-    def _to(self, model: Model, cause: RescueCause) -> Iterator[Rescue]:
-        """Return the target that a model is, if it may serve and no strike is for life."""
+    def _bindings_of(self, model: Model) -> tuple[BindingRef, ...]:
+        """Return where a model may serve; nowhere where a strike against it is for life."""
+        if model.id in self._struck and model.id != self._planned.id:
+            return ()
         bindings = self._permitted.get(model.id)
         if bindings is None:
             bindings = permitted_bindings(model, self._decision.record)
             self._permitted[model.id] = bindings
-        if not bindings or (model.id in self._struck and model.id != self._planned.id):
-            return
-        yield Rescue(
-            cause,
-            bindings,
-            cooldown_end_unix_s=self._cooling.get(model.id),
-            is_other_provider=bindings[0].provider not in self._providers,
-        )
+        return bindings
+
+    def _to(self, model: Model, cause: RescueCause) -> Iterator[Rescue]:
+        """Return the target that a model is, where it may serve."""
+        bindings = self._bindings_of(model)
+        if bindings:
+            yield Rescue(
+                cause,
+                bindings,
+                cooldown_end_unix_s=self._cooling.get(model.id),
+                is_other_provider=bindings[0].provider not in self._providers,
+            )

@@ -129,6 +129,15 @@ def test_struck_models_are_never_offered_and_cooling_ones_say_until_when() -> No
     assert ends == {"wide": NOW + 9, "small": None}
 
 
+@pytest.mark.spec("DSP-111")
+def test_models_that_cannot_stand_in_take_no_place_from_those_that_can() -> None:
+    strikes = Strikes(models=tuple(Strike(name, "failed") for name in ("big", "gpt", "wide")))
+    decision = decided(
+        "oss", "big", "gpt", "wide", "bare", "small", known=replace(EMPTY, strikes=strikes)
+    )
+    assert targets(decision, SIBLING) == ["small"]
+
+
 @pytest.mark.spec("DSP-256")
 def test_a_provider_that_overloads_disabled_is_tried_last() -> None:
     strikes = Strikes(disabled_providers=("acme",))
