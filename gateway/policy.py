@@ -58,6 +58,15 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
     )
 
 
+_OTHER_MODELS = (
+    "summarizer_model",
+    "cyber_refusal_fallback_model",
+    "baseline_model",
+    "loop_escalation_model",
+)
+"""Settings that name a model of the catalog, at any provider."""
+
+
 def _refuse_unknown_choices(routing: RoutingSettings, catalog: Catalog) -> None:
     """Raise where a model that the operator chose is not there, or not at the chosen provider."""
     pairs = {
@@ -65,7 +74,7 @@ def _refuse_unknown_choices(routing: RoutingSettings, catalog: Catalog) -> None:
         "sub_agent": (routing.sub_agent_model, routing.sub_agent_provider),
     }
     chosen = {f"{kind}_model": model for kind, (model, _) in pairs.items()}
-    for key in ("summarizer_model", "cyber_refusal_fallback_model", "baseline_model"):
+    for key in _OTHER_MODELS:
         if key in routing.model_fields_set:
             chosen[key] = getattr(routing, key)
     for key, name in chosen.items():
