@@ -14,6 +14,7 @@ from services.credentials.model import (
     Pool,
     Record,
     Secrets,
+    SystemState,
     in_order,
     version_conflict,
 )
@@ -189,7 +190,8 @@ class Vault:
     ) -> Credential:
         """Store what ``edit`` makes of a credential and return it; equal settings write nothing.
 
-        ``edit`` is pure: it runs again on the newer record when another process was faster.
+        ``edit`` is pure: it runs again on the newer record when another process was faster. What
+        cannot be read here stays as it is until it gets new secrets: others may read it.
 
         Raises:
             RouterError: CREDENTIAL_NOT_FOUND, STORE_UNAVAILABLE, or VERSION_CONFLICT when
@@ -200,6 +202,8 @@ class Vault:
                 record = self._held.record(credential_id)
                 if expected and record.credential.state_version != expected:
                     raise version_conflict()
+                if secrets is None and record.credential.system_state is SystemState.QUARANTINED:
+                    return record.credential
                 after = edit(record.credential)
                 if after == record.credential and secrets is None:
                     return after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,13 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher, key_id_of
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
 from services.credentials.adapters.token_http import HttpTokenEndpoint
-from services.credentials.model import Secrets, SystemState
+from services.credentials.model import Mark, MarkKind, Secrets, SystemState
 from services.credentials.server import Service
 from services.credentials.server.resealing import Resealed
 from services.runtime import database
 from tests.fakes.clock import FakeClock
 from tests.integration.credentials.cluster import OPTIONS, account, running
+from tests.unit.credentials.cases import report
 
 OLD, NEW = b"o" * 32, b"n" * 32
 POOL = tuple(account(label) for label in "abc")
@@ -90,3 +92,26 @@ async def _break(url: str, credential_id: str) -> None:
             .values(ciphertext=b"x" * 64, key_id="none")
         )
     await engine.dispose()
+
+
+@pytest.mark.spec("CRD-132")
+async def test_a_replica_without_the_new_key_spoils_nothing_for_the_others(
+    url: str, clock: FakeClock
+) -> None:
+    async with running(under(url, clock, OLD), under(url, clock, NEW, OLD)) as (behind, one):
+        (credential_id, *_) = one.vault.pool.by_id
+        mark = Mark(MarkKind.QUOTA, clock.now_unix_s(), clock.now_unix_s() + 5, model_id="m")
+        await one.vault.change(credential_id, lambda current: replace(current, marks=(mark,)))
+        await one.reseal("ann")
+        await behind.vault.poll()
+        unread = behind.vault.pool.by_id[credential_id]
+        assert (unread.system_state, unread.marks) == (SystemState.QUARANTINED, (mark,))
+        limited = report(
+            429, credential_id=credential_id, model_id="n", observe_unix_s=clock.now_unix_s()
+        )
+        await behind.reports.apply(limited)
+        clock.advance(10)
+        await behind.reports.sweep()
+        await one.vault.poll()
+        assert one.vault.pool.by_id[credential_id].system_state is SystemState.OK
+        assert secrets_in(one) == {each.secrets for each in POOL}
