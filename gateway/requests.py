@@ -11,6 +11,7 @@ from gateway import identity
 from gateway.body import read_body, too_large
 from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
+from gateway.knobs import knobs_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of, turn_type_of
@@ -116,7 +117,8 @@ class Intake:
         """Return the action that a request which is read asks for.
 
         Raises:
-            WireError: the body cannot be read.
+            WireError: the body cannot be read, or a header names no level of reasoning.
+            RouterError: a header for the scorer is out of range.
         """
         surface, key, headers = arrival.surface, arrival.key, arrival.headers
         decoded = read_request(codec_for(surface), arrival.body, arrival.address)
@@ -143,6 +145,7 @@ class Intake:
             presented=arrival.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
             forced_effort=forced_effort(headers),
+            knobs=knobs_of(headers),
             relayed_headers=identity.relayed_headers(headers),
             wants_long_context=identity.wants_long_context(headers, decoded.model),
         )

@@ -13,6 +13,7 @@ from gateway.codec.attempts import binding_of, binding_ref, planned_binding, rec
 from gateway.codec.plan_facts import plan_facts
 from gateway.codec.records import eligibility_record
 from gateway.codec.requests import action_context, request_body, request_features
+from gateway.model.action import AS_TRAINED
 from gateway.model.decision import (
     Candidate,
     CredentialScope,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.model import Action, BindingRef, EligibilityRecord
+    from gateway.model.action import Knobs
     from gateway.model.decision import PlanQuestion, Prompt, SummaryQuestion
     from services.domain.catalog import Binding, Price
 
@@ -65,7 +67,20 @@ def score_request(
             text=prompt.text, first_text=prompt.first_text, text_bytes=prompt.text_bytes
         ),
         strategy=strategy,
+        knobs=_knobs(action.caller.knobs),
         mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
+    )
+
+
+def _knobs(knobs: Knobs) -> scorer_pb2.RoutingKnobs | None:
+    if knobs == AS_TRAINED:
+        return None
+    return scorer_pb2.RoutingKnobs(
+        alpha_ratio=knobs.alpha,
+        speed_weight_ratio=knobs.speed_weight,
+        output_cost_multiplier=knobs.output_cost_ratio,
+        expected_output_token_count=knobs.expected_output_tokens,
+        is_verbosity_per_model=knobs.is_verbosity_per_model,
     )
 
 

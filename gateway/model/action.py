@@ -93,6 +93,23 @@ class PresentedIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Knobs:
+    """How a caller wants quality, cost and speed weighed; None: as the artifact has it."""
+
+    alpha: float | None = None
+    """Weight of quality."""
+    speed_weight: float | None = None
+    output_cost_ratio: float | None = None
+    """Weight of the price of output against that of input."""
+    expected_output_tokens: int | None = None
+    is_verbosity_per_model: bool | None = None
+    """Whether a model's verbosity scales the price of its output."""
+
+
+AS_TRAINED = Knobs()
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who asks: key, program and session, as far as the request tells."""
 
@@ -112,6 +129,7 @@ class Caller:
     """Whether a command of an earlier action forces the model, and not this request's header."""
     forced_effort: str = ""
     """Level of reasoning that the caller forces by header; empty: none."""
+    knobs: Knobs = AS_TRAINED
     relayed_headers: tuple[tuple[str, str], ...] = ()
     wants_long_context: bool = False
 

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from gateway.build import Deciding
 from gateway.deciding.kinds import Rules
 from gateway.model import BindingRef, Head, Tail
+from gateway.model.action import Knobs
 from gateway.model.decision import PlanAnswer, Strategy, SummaryAnswer, SummaryMode
 from gateway.model.record import AttemptOutcome, AttemptRecord
 from gateway.sessions import Session
@@ -149,6 +150,25 @@ async def test_the_pinned_model_stays_where_the_scorer_picks_it_again(routed: Ro
     await _pinned(routed)
     assert await routed.decision(messages=_turns(2)) == "stay_same_model"
     assert routed.planner.asked == []
+
+
+@pytest.mark.spec("TRN-79")
+async def test_a_callers_knobs_go_to_the_scorer_and_bad_ones_are_400(routed: Routed) -> None:
+    turned = {"x-router-routing-alpha": "0.9", "x-router-routing-expected-output-tokens": "50"}
+    assert await routed.decision(headers=turned) == "cluster:big"
+    asked = routed.dispatch.orders[-1].action
+    assert asked.caller.knobs == Knobs(alpha=0.9, expected_output_tokens=50)
+    routed.scorer.asked.clear()
+    status, _, body = await routed.ask(headers={"x-router-routing-alpha": "1.5"})
+    error = orjson.loads(body)["error"]
+    assert (status, error["type"]) == (400, "invalid_request_error")
+    assert "x-router-routing-alpha must be a number from 0 to 1" in error["message"]
+    assert routed.scorer.asked == []
+    at_odds = RouterError(Reason.INVALID_ROUTING_KNOBS, "alpha and speed are more than 1")
+    routed.scorer.refusal = at_odds
+    status, _, body = await routed.ask(headers=turned)
+    assert status == 400
+    assert at_odds.message in orjson.loads(body)["error"]["message"]
 
 
 @pytest.mark.spec("TRN-55")
