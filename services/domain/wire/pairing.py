@@ -73,7 +73,7 @@ def without_repeats(turns: Sequence[Turn], transforms: list[Transform]) -> tuple
 
 def _told_once(turn: Turn, waiting: Counter[str], transforms: list[Transform]) -> Turn:
     kept: list[Block] = []
-    told: list[tuple[str, tuple[Block, ...], bool]] = []
+    told: set[tuple[str, tuple[Block, ...], bool]] = set()
     for block in turn.blocks:
         if isinstance(block, ToolUse):
             waiting[block.call_id] += 1
@@ -84,7 +84,7 @@ def _told_once(turn: Turn, waiting: Counter[str], transforms: list[Transform]) -
                 transforms.append(Transform("repeated_result", TransformAction.DROPPED, path))
                 continue
             waiting[block.call_id] -= bool(waiting[block.call_id])
-            told.append(content)
+            told.add(content)
         kept.append(block)
     return turn if len(kept) == len(turn.blocks) else replace(turn, blocks=tuple(kept))
 

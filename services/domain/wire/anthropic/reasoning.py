@@ -10,10 +10,11 @@ from services.domain.wire.levels import (
     level_of_budget,
     nearest_level,
 )
+from services.domain.wire.model import Thinking, ToolResult
 
 if TYPE_CHECKING:
     from services.domain.catalog import ModelFacts
-    from services.domain.wire.model import Reasoning
+    from services.domain.wire.model import Reasoning, Request, Target
 
 MIN_BUDGET_TOKENS = 1024
 """Smallest thinking budget that the dialect accepts."""
@@ -85,3 +86,19 @@ def _budgeted(budget: int, max_tokens: int, cap: int | None, code: str) -> Plan:
         return Plan(code="budget_does_not_fit")
     thinking: dict[str, object] = {"type": "enabled", "budget_tokens": budget}
     return Plan(thinking, max_tokens=limit if limit != max_tokens else None, code=code)
+
+
+def answers_unsigned_calls(request: Request, target: Target) -> bool:
+    """Whether the last turn answers calls that no reasoning comes before which stays signed."""
+    turns = request.turns
+    if len(turns) < 2 or not any(isinstance(block, ToolResult) for block in turns[-1].blocks):
+        return False
+    if target.is_model_switched:
+        return True
+    said = [b for b in turns[-2].blocks if not isinstance(b, Thinking) or b.state]
+    return not (said and isinstance(said[0], Thinking))
+
+
+def is_of_reasoning(edit: object) -> bool:
+    """Whether an edit of context is one that clears old reasoning."""
+    return isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking")

@@ -32,6 +32,7 @@ PLAN: Plan = {
     "messages": {"*": {"content": {"*": _BLOCK}}},
     "tools": {"*": {}},
     "thinking": {},
+    "context_management": {"edits": {}},
     "output_config": {"format": {}},
     "metadata": {},
     "tool_choice": {},

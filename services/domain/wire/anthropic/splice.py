@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.anthropic.encode import REQUIRED_MEMBERS, default_max_tokens
 from services.domain.wire.anthropic.marks import with_added_marks
-from services.domain.wire.anthropic.reasoning import plan_reasoning
+from services.domain.wire.anthropic.reasoning import (
+    answers_unsigned_calls,
+    is_of_reasoning,
+    plan_reasoning,
+)
 from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
 from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.levels import nearest_level
-from services.domain.wire.model import (
-    EncodedRequest,
-    Thinking,
-    ToolResult,
-    Transform,
-    TransformAction,
-)
+from services.domain.wire.model import EncodedRequest, Transform, TransformAction
 from services.domain.wire.reading import text
 
 if TYPE_CHECKING:
@@ -95,6 +93,21 @@ class _Splicer:
         self._forget(node)
         self._dropped.append(node)
         self._note(code, TransformAction.DROPPED, key)
+        if key == "thinking":
+            self._drop_clearing()
+
+    def _drop_clearing(self) -> None:
+        """Leave out the wish that old reasoning be cleared: it is refused without reasoning."""
+        owner = self._document.member("context_management")
+        edits = owner.members.get("edits") if owner else None
+        if edits is None:
+            return
+        gone = [each for each in edits.items if is_of_reasoning(each.value)]
+        if gone and len(gone) == len(edits.items):
+            self._drop("context_management", "clearing_without_thinking")
+        elif gone:
+            self._edits.extend(edits.without(gone))
+            self._note("clearing_without_thinking", TransformAction.DROPPED, "context_management")
 
     def _reasoning(self, max_tokens: int) -> None:
         """Say a wish for reasoning in the form that a target of known abilities takes."""
@@ -109,7 +122,7 @@ class _Splicer:
         if node is None or not isinstance(node.value, dict):
             return
         kind = node.value.get("type")
-        has_open_tools = _answers_unsigned_calls(request, self._target)
+        has_open_tools = answers_unsigned_calls(request, self._target)
         if not (
             (kind == "enabled" and facts.adaptive_thinking and not facts.reasoning_budget)
             or (kind == "enabled" and has_open_tools)
@@ -133,7 +146,7 @@ class _Splicer:
             self._target.facts,
             max_tokens=max_tokens,
             cap=self._target.max_output_tokens,
-            has_open_tools=_answers_unsigned_calls(self._request, self._target),
+            has_open_tools=answers_unsigned_calls(self._request, self._target),
         )
         self._apply(plan, max_tokens)
         if not plan.is_thinking:
@@ -270,14 +283,3 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
     request = with_forced_effort(request, target)
     spliced = _Splicer(read_document(body, is_last=True), request, target).splice()
     return with_added_marks(spliced) if target.rules.is_cache_marked else spliced
-
-
-def _answers_unsigned_calls(request: Request, target: Target) -> bool:
-    """Whether the last turn answers calls that no reasoning comes before which stays signed."""
-    turns = request.turns
-    if len(turns) < 2 or not any(isinstance(block, ToolResult) for block in turns[-1].blocks):
-        return False
-    if target.is_model_switched:
-        return True
-    said = [b for b in turns[-2].blocks if not isinstance(b, Thinking) or b.state]
-    return not (said and isinstance(said[0], Thinking))

@@ -56,7 +56,7 @@ def gemini_schema(source: bytes) -> bytes | None:
 
 
 def plain_types(source: bytes) -> bytes:
-    """Return a schema of this dialect as plain JSON Schema: type names in lower case.
+    """Return a schema of this dialect as plain JSON Schema: its types in lower case, null as one.
 
     One that has them already, or cannot be read, keeps its bytes.
     """
@@ -83,7 +83,25 @@ def _lowered(schema: object) -> object:
             told[key] = [_lowered(inner) for inner in value]
         else:
             told[key] = value
-    return told
+    return _with_null(told)
+
+
+def _with_null(schema: Json) -> Json:
+    """Return a schema with null among its types, where it is nullable."""
+    is_nullable = schema.get("nullable")
+    if not isinstance(is_nullable, bool):
+        return schema
+    del schema["nullable"]
+    if not is_nullable:
+        return schema
+    kind, values, branches = schema.get("type"), schema.get("enum"), schema.get("anyOf")
+    if isinstance(kind, str):
+        schema["type"] = [kind, "null"]
+    if isinstance(values, list) and None not in values:
+        schema["enum"] = [*values, None]
+    if isinstance(branches, list):
+        schema["anyOf"] = [*branches, {"type": "null"}]
+    return schema
 
 
 def _reduced(schema: object, depth: int) -> Json:

@@ -113,6 +113,28 @@ def test_a_budget_is_off_while_calls_are_answered_without_signed_reasoning(
     assert body["thinking"] == wish
 
 
+@pytest.mark.spec("XLT-168")
+@pytest.mark.parametrize("others", [[], [{"type": "clear_tool_uses_20250919"}]])
+def test_old_reasoning_is_not_to_be_cleared_where_reasoning_is_off(others: list[Json]) -> None:
+    members: Json = {
+        "max_tokens": 9000,
+        "thinking": {"type": "enabled", "budget_tokens": 2000},
+        "context_management": {"edits": [{"type": "clear_thinking_20251015"}, *others]},
+    }
+    answered = {"type": "tool_result", "tool_use_id": "c", "content": "x"}
+    messages = [
+        USER,
+        {"role": "assistant", "content": [CALL]},
+        {"role": "user", "content": [answered]},
+    ]
+    body, codes = spliced(members | {"messages": messages}, target(BUDGET))
+    assert body.get("context_management") == ({"edits": others} if others else None)
+    assert "clearing_without_thinking" in codes
+    assert (
+        spliced(members, target(BUDGET))[0]["context_management"] == members["context_management"]
+    )
+
+
 @pytest.mark.spec("XLT-91")
 def test_a_missing_output_limit_gets_the_default() -> None:
     for cap, limit in ((None, 8192), (4096, 4096), (64000, 8192)):

@@ -177,6 +177,34 @@ def test_type_names_are_put_in_lower_case_where_they_are_types() -> None:
     assert plain_types(b'{ "type":"object" }') == b'{ "type":"object" }'
 
 
+@pytest.mark.parametrize(
+    ("told", "plain"),
+    [
+        ({"type": "STRING", "nullable": True}, {"type": ["string", "null"]}),
+        ({"type": "STRING", "nullable": False}, {"type": "string"}),
+        (
+            {"type": "STRING", "enum": ["a"], "nullable": True},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"anyOf": [{"type": "INTEGER"}], "nullable": True},
+            {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        ),
+        ({"type": "ARRAY", "items": {"nullable": True}}, {"type": "array", "items": {}}),
+        (
+            {"type": "OBJECT", "properties": {"nullable": {"type": "STRING", "nullable": True}}},
+            {"type": "object", "properties": {"nullable": {"type": ["string", "null"]}}},
+        ),
+    ],
+)
+def test_what_may_be_null_is_said_in_the_words_of_other_vendors(
+    told: dict[str, object], plain: dict[str, object]
+) -> None:
+    source = plain_types(json.dumps(told).encode())
+    assert json.loads(source) == plain
+    assert plain_types(source) == source
+
+
 KEYS = [
     "type",
     "properties",
