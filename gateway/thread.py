@@ -202,11 +202,10 @@ class SessionThread:
 
     def affected(self, effects: Iterable[Effect | None]) -> None:
         """Remember what attempts say of models; nothing of forced and hard-pinned actions."""
-        told = [effect for effect in effects if effect is not None]
         if self._decision is None or self._decision.pin is None:
             return
-        for effect in told:
-            if effect.kind is not EffectKind.CLEAR_COUNTS:
+        for effect in effects:
+            if effect is not None:
                 self._sessions.change(self._address, self._effected(effect))
 
     def _effected(self, effect: Effect) -> Callable[[Session], Session]:

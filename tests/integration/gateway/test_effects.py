@@ -108,6 +108,21 @@ async def test_two_overloads_that_the_client_saw_put_the_provider_last(routed: R
     assert providers == ["globex", "acme"]
 
 
+@pytest.mark.spec("DSP-256")
+@pytest.mark.parametrize("usage", [USED, Usage(), None])
+async def test_an_answer_between_two_overloads_parts_them(
+    routed: Routed, usage: Usage | None
+) -> None:
+    unserved = failed(FailureClass.OVERLOADED, EffectKind.COUNT_OVERLOAD, is_rescued=False)
+    overloaded = Failed(FailureClass.OVERLOADED, 529, wire_family=WireFamily.ANTHROPIC)
+    cleared = Effect(EffectKind.CLEAR_COUNTS, BIG, "acme")
+    answer = (*answered(BIG)[:-1], Tail(usage, StopReason.END_TURN, effect=cleared))
+    for steps in ((unserved, overloaded), answer, (unserved, overloaded)):
+        await ask(routed, *steps)
+    strikes = (await routed.session()).strikes
+    assert (strikes.overloads, strikes.disabled_providers) == (1, ())
+
+
 @pytest.mark.spec("DSP-257")
 async def test_a_request_that_a_model_can_never_take_ends_its_pin(routed: Routed) -> None:
     unfit = failed(FailureClass.SCHEMA, EffectKind.EVICT_PIN, is_rescued=True)
