@@ -64,7 +64,6 @@ FAULTS: Mapping[str, Fault] = {
     "none": Fault(),
     "thinking": Fault(thinking="hm"),
     "bad-request": Fault(status=400),
-    "forbidden": Fault(status=403, message=ECHO),
     "unknown": Fault(status=404),
     "broken": Fault(status=500, body="<html>no JSON</html>", content_type="text/html"),
     "no-headers": Fault(delay=5),
@@ -130,9 +129,11 @@ async def _drive(deployment: Deployment, provider: FakeUpstream) -> AsyncIterato
             assert rule.hits > 0, name
         provider.rules.clear()
         for headers in ({"x-api-key": PRESENTED}, {"authorization": f"Bearer {PRESENTED}"}):
-            for status in (200, 401, 429):
+            for status in (200, 401, 403, 429):
                 provider.rules.clear()
-                provider.script(Fault(status=status), times=None, match=Match(key=PRESENTED))
+                provider.script(
+                    Fault(status=status, message=ECHO), times=None, match=Match(key=PRESENTED)
+                )
                 asked = orjson.dumps(_spoken(WireFamily.ANTHROPIC, MESSAGES, streamed=False))
                 yield _all_of(
                     await client.post("/v1/messages", content=asked, headers={**JSON, **headers})
