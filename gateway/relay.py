@@ -6,7 +6,7 @@ failure is the dialect's error frame, at most one and never after a clean end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gateway import render
 from gateway.acknowledging import refuse
@@ -26,37 +26,15 @@ from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from gateway.course import Course
     from gateway.issuing import Issuance
     from gateway.ledger.metered import Metered
-    from gateway.model import Action, Effect, StreamFailure
+    from gateway.model import Action, StreamFailure
     from gateway.ports import Reply
+    from gateway.thread import Thread
     from gateway.writers import Writer
-    from services.domain.wire.model import ClientError, StopReason, Usage
-    from services.domain.wire.state.kept import Kept
+    from services.domain.wire.model import ClientError
     from services.runtime.clock import Clock
-
-
-class Memory(Protocol):
-    """What a session hears of an answer."""
-
-    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
-        """Remember an answer that ended well; what is told twice counts once."""
-        ...
-
-    def affected(self, effects: Iterable[Effect | None]) -> None:
-        """Remember what attempts say of models; None says nothing."""
-        ...
-
-    def refused(self, head: Head | None) -> None:
-        """Remember that a vendor refused for reasons of policy; ``head``: what answered."""
-        ...
-
-    def keep(self, states: Sequence[Kept]) -> None:
-        """Remember opaque state that the client may lose."""
-        ...
 
 
 class Relay:
@@ -70,7 +48,7 @@ class Relay:
         reply: Reply,
         course: Course,
         clock: Clock,
-        memory: Memory,
+        thread: Thread,
         *,
         tagged_models: frozenset[str] = frozenset(),
         issuance: Issuance | None = None,
@@ -81,7 +59,7 @@ class Relay:
         self._reply = reply
         self._course = course
         self._clock = clock
-        self._memory = memory
+        self._thread = thread
         self._tagged_models = tagged_models
         self._issuance = issuance
 
@@ -116,12 +94,12 @@ class Relay:
                     missed.append(part)
                 case Head():
                     self._course.head = part
-                    self._memory.affected(row.if_rescued for row in missed)
+                    self._thread.affected(row.if_rescued for row in missed)
                     return part
                 case Failed():
-                    self._memory.affected(row.if_unserved for row in missed)
+                    self._thread.affected(row.if_unserved for row in missed)
                     if part.failure is FailureClass.CYBER_REFUSAL:
-                        self._memory.refused(None)
+                        self._thread.refused(None)
                     return part
                 case _:
                     break
@@ -146,9 +124,9 @@ class Relay:
             self._told(head, tail)
         if failure is None:
             rest = writer.finish()
-            learn(writer.translation, self._memory)
+            learn(writer.translation, self._thread)
             if tail.usage is not None and not writer.is_failed:
-                self._memory.served(head, tail.usage, tail.stop_reason)
+                self._thread.served(head, tail.usage, tail.stop_reason)
             await self._send(head, rest)
             course.saw(tail, writer.usage, writer.stop)
             course.ended("broken" if writer.is_failed else "served")
@@ -177,15 +155,15 @@ class Relay:
 
     def _told(self, head: Head, tail: Tail) -> None:
         """Remember what the end of an answer says of the model, before the client sees it."""
-        self._memory.affected((tail.effect,))
+        self._thread.affected((tail.effect,))
         if tail.refusal_seen or self._course.rescue == RescueCause.CYBER_REFUSAL:
-            self._memory.refused(head)
+            self._thread.refused(head)
 
     def _note(self, head: Head, writer: Writer) -> None:
         """Tell of an answer that is complete before the client can see that it is."""
-        learn(writer.translation, self._memory)
+        learn(writer.translation, self._thread)
         if not writer.is_failed:
-            self._memory.served(head, writer.usage, writer.stop.reason if writer.stop else None)
+            self._thread.served(head, writer.usage, writer.stop.reason if writer.stop else None)
             if self._issuance is not None:
                 self._issuance.issued(head, writer.answer_id)
 
@@ -216,7 +194,7 @@ class Relay:
             await refuse(self._action, self._reply, error)
             return
         body = self._rendered(head, b"".join(pieces))
-        self._memory.served(head, tail.usage, tail.stop_reason)
+        self._thread.served(head, tail.usage, tail.stop_reason)
         if self._issuance is not None and head.wire_family is self._action.surface:
             self._issuance.issued(head, answer_id_of(body))
         self._course.first_byte()
@@ -239,7 +217,7 @@ class Relay:
         client, context = codec_for(surface), self._context(head)
         if context.has_think_tag:
             response = split_response(response)
-        response = translated(response, surface, context, self._memory)
+        response = translated(response, surface, context, self._thread)
         if is_stream_wanted:
             return client.stream_encoder(context).feed(events_of(response))
         return client.encode_response(response, context)

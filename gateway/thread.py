@@ -114,11 +114,9 @@ class SessionThread:
         clock: Clock,
         rules: RescueRules = DEFAULT_RULES,
     ) -> None:
-        requested = catalog.resolve(action.features.requested_model)
-        tier = requested.tier if requested is not None else ModelTier.UNKNOWN
         self._sessions = sessions
         self._action = action
-        self._address = address_of(action, tier)
+        self._address = address_in(catalog, action)
         self._strategy = strategy
         self._clock = clock
         self._rules = rules
@@ -268,6 +266,12 @@ class SessionThread:
     def _history(self) -> tuple[int, int, float]:
         features = self._action.features
         return features.message_count, features.tool_call_count, self._began_unix_s
+
+
+def address_in(catalog: Catalog, action: Action) -> Address:
+    """Return where the session of an action is kept."""
+    requested = catalog.resolve(action.features.requested_model)
+    return address_of(action, requested.tier if requested is not None else ModelTier.UNKNOWN)
 
 
 def address_of(action: Action, tier: ModelTier) -> Address:

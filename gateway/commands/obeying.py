@@ -1,8 +1,8 @@
 """Obeys commands: forces a model on a conversation, lets it go, takes feedback.
 
 What is forced belongs to all threads of a client's session, so that it is kept with the
-conversation, in a row of its own. Actions of clients that may command read it, at once with their
-thread's; others never do.
+conversation, in a row of its own. Actions of clients that may command read it before their
+thread's, and beside that one what a command left for one action; others read neither.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from gateway.commands.naming import Named, named
 from gateway.deciding.forcing import FORCED_REASON
 from gateway.model import Layer
 from gateway.removals import removal_of
-from gateway.session_key import next_role, role_of
+from gateway.session_key import next_role
 from gateway.sessions.model import Address, Choice
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
-from services.domain.vocab import ModelTier
+from gateway.thread import address_in
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Commands:
 
     async def _keep_once(self, action: Action) -> None:
         """See to it that the thread's own pin serves its next action, whatever a scorer says."""
-        thread = self._thread_address(action)
+        thread = address_in(self._catalog, action)
         now_unix_s = self._clock.now_unix_s()
         pin = live_pin((await self._sessions.recall(thread)).session, self._strategy, now_unix_s)
         if pin is None or pin.is_forced:
@@ -161,13 +161,8 @@ class Commands:
             lambda session: write_pin(session, choice, now_unix_s, basis_epoch=session.pin_epoch),
         )
 
-    def _thread_address(self, action: Action) -> Address:
-        requested = self._catalog.resolve(action.features.requested_model)
-        tier = requested.tier if requested is not None else ModelTier.UNKNOWN
-        return Address(action.caller.thread_key, role_of(tier), action.caller.installation_id)
-
     def _next_address(self, action: Action) -> Address:
-        thread = self._thread_address(action)
+        thread = address_in(self._catalog, action)
         return replace(thread, role=next_role(thread.role))
 
 
