@@ -332,7 +332,7 @@ async def test_s18_a_client_that_leaves_during_the_wait_starts_nothing_more() ->
         assert (sends(stand, "p1"), sends(stand, "p2")) == (1, 0)
 
 
-@pytest.mark.spec("DSP-36")
+@pytest.mark.spec("DSP-36", "TRN-68")
 @pytest.mark.parametrize("has_sibling", [True, False])
 async def test_s19_a_long_retry_after_goes_to_the_sibling_or_to_the_client(
     has_sibling: bool,
@@ -353,7 +353,7 @@ async def test_s19_a_long_retry_after_goes_to_the_sibling_or_to_the_client(
             assert ("retry-after", "30") in answer.unserved.headers
 
 
-@pytest.mark.spec("DSP-36")
+@pytest.mark.spec("DSP-36", "TRN-68")
 @pytest.mark.parametrize("has_sibling", [True, False])
 async def test_s20_a_short_retry_after_is_honoured_once(has_sibling: bool) -> None:
     async with standing(ANTHROPIC, CHAT) as stand:

@@ -85,7 +85,7 @@ def test_the_series_has_ten_seconds_and_no_wait_leads_beyond_them() -> None:
     assert step(DOWN, spent=replace(FRESH, binding_s=10.0)).kind is WalkStep.END
 
 
-@pytest.mark.spec("DSP-36")
+@pytest.mark.spec("DSP-36", "TRN-68")
 def test_a_retry_after_of_ten_seconds_is_waited_for_exactly_and_a_longer_one_is_not() -> None:
     assert step(LIMITED, shape=THROTTLED, retry_after_s=10.0).wait_s == 10.0
     assert step(LIMITED, shape=THROTTLED, retry_after_s=10.1).kind is WalkStep.END
@@ -94,13 +94,13 @@ def test_a_retry_after_of_ten_seconds_is_waited_for_exactly_and_a_longer_one_is_
     )
 
 
-@pytest.mark.spec("DSP-36")
+@pytest.mark.spec("DSP-36", "TRN-68")
 def test_without_a_retry_after_a_throttle_backs_off_500_and_1500_ms() -> None:
     assert step(LIMITED, shape=THROTTLED).wait_s == 0.5
     assert step(LIMITED, shape=THROTTLED, spent=replace(FRESH, retries=1)).wait_s == 1.5
 
 
-@pytest.mark.spec("DSP-36")
+@pytest.mark.spec("DSP-36", "TRN-68")
 def test_with_the_flag_off_a_throttle_backs_off_like_any_fault() -> None:
     assert step(LIMITED, retry_after_s=3.0).wait_s == 0.25
 

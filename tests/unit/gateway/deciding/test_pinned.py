@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.deciding.pinned import (
     fresh_pick,
@@ -12,11 +14,15 @@ from gateway.deciding.pinned import (
     unwanted_models,
     usable_pin,
 )
+from gateway.eligibility import freeze
+from gateway.plan import planned_bindings
 from gateway.sessions.model import TTL_S, CacheState, Strike, Strikes
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
+from services.domain.catalog import build_catalog
 from services.domain.errors import PeerError
-from tests.unit.gateway.deciding.made import moment, record, score
+from tests.unit.gateway.deciding.made import moment, record, row, score
+from tests.unit.gateway.facts import features, policy, question
 from tests.unit.gateway.sessions.made import NOW, choice, pinned, use
 
 PINNED = pinned()
@@ -49,6 +55,25 @@ def test_a_pin_is_passed_over_while_its_model_is_struck() -> None:
     struck = strike_model(PINNED, Strike("large", "stalled", NOW + 45), NOW)
     assert usable_pin(struck, moment()) is None
     assert usable_pin(struck, moment(now_unix_s=NOW + 45)) == choice()
+
+
+@pytest.mark.spec("TRN-54")
+@given(own=st.integers(1, 300_000), other=st.integers(1, 300_000), prompt=st.integers(0, 300_000))
+def test_a_pin_is_passed_over_for_size_only_where_no_binding_of_its_model_takes_the_prompt(
+    own: int, other: int, prompt: int
+) -> None:
+    large = row("large", "top", 5.0)
+    price = {"input_usd_per_mtok": 5.0, "output_usd_per_mtok": 25.0}
+    windows = {"acme": own, "p1": other}
+    bindings = [{"provider": p, "context_window": w, **price} for p, w in windows.items()]
+    models = build_catalog([{"models": [{**large, "bindings": bindings}]}])
+    found = freeze(question("acme", "p1", features=features(prompt)), policy(), models)
+    then = replace(moment(found), catalog=models)
+    fitting = [name for name, window in windows.items() if prompt <= window]
+    assert (usable_pin(PINNED, then) is not None) == bool(fitting)
+    if fitting:
+        serving = planned_bindings(models.models["large"], found, first="acme")
+        assert [each.provider for each in serving] == fitting
 
 
 @pytest.mark.spec("DSP-256")

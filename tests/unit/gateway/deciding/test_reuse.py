@@ -32,7 +32,7 @@ from gateway.model.decision import Decision, PlanAnswer, Strategy
 from gateway.removals import permits
 from gateway.routing import Routing
 from gateway.sessions import Session, Strike
-from gateway.sessions.pins import expire_pin, write_pin
+from gateway.sessions.pins import clear_pin, expire_pin, write_pin
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
 from services.domain.catalog import build_catalog
@@ -265,6 +265,32 @@ async def test_no_path_reuses_a_model_that_cannot_take_the_request(name: str) ->
         except RouterError:
             continue
         assert REUSED not in _planned(decision)
+
+
+DROPPED: Mapping[str, Session] = {
+    "struck": strike_model(SESSION, Strike(REUSED, "stalled", NOW + 45), NOW),
+    "cut at its limit": record_use(SESSION, use(REUSED, "acme", is_output_limited=True), "cluster"),
+    "cleared": clear_pin(SESSION, "unforced", NOW),
+    "of another strategy": pinned(made=replace(choice(REUSED, "acme"), strategy="other")),
+}
+
+
+@pytest.mark.spec("PLN-11")
+@pytest.mark.parametrize("name", DROPPED)
+async def test_the_planner_has_no_say_over_a_pin_that_was_dropped(name: str) -> None:
+    decision = await _decide(Scene(session=DROPPED[name], planner=STAY))
+    assert decision.path is DecisionPath.SCORED
+    assert decision.answer is None
+    assert decision.plan.bindings[0].model_id == "middle"
+    assert decision.pin is not None
+    assert decision.pin.model_id == "middle"
+
+
+@pytest.mark.spec("PLN-11")
+@pytest.mark.parametrize("layer", LAYERS)
+async def test_nor_over_one_that_may_not_serve(layer: str) -> None:
+    decision = await _decide(Scene(planner=STAY), LAYERS[layer])
+    assert (decision.path, decision.answer) == (DecisionPath.SCORED, None)
 
 
 @pytest.mark.spec("PLN-35", "TRN-64")
