@@ -33,7 +33,8 @@ class GatewaySettings(Section):
     ops_listen: str = "127.0.0.1:9090"
     """Address of `/livez`, `/readyz` and `/metrics`."""
     database: DatabaseUrl = "sqlite:///~/.pointsman/pointsman.db"
-    """Where installations and router keys live; `postgresql://…` for several gateways."""
+    """Where installations, router keys, sessions and the ledger live; `postgresql://…` for several
+    gateways."""
     ledger_journal: str = ""
     """Folder for what the database does not have yet; empty: beside an SQLite file, else
     `~/.pointsman/ledger`."""
@@ -101,7 +102,7 @@ class RoutingSettings(Section):
 
     hard_pin_model: str = ""
     """Model of probes, titles and compactions. Empty: the fastest or cheapest, and for compactions
-    what served the session."""
+    the newest of the family that served the session."""
     hard_pin_provider: str = "anthropic"
     """Provider of `hard_pin_model`."""
     hard_pin_explore: bool = True
