@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event, exc
@@ -50,6 +51,17 @@ def postgres_engine(url: URL, schema: str, *, is_autocommit: bool) -> AsyncEngin
             raise exc.InvalidatePoolError
 
     return engine
+
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """Return what the driver raises of connections that broke; SQLAlchemy lets some of it through.
+
+    Empty before the driver was used: the embedded shape never loads it.
+    """
+    driver: Any = sys.modules.get("asyncpg")
+    if driver is None:
+        return ()
+    return (driver.PostgresError, driver.InterfaceError, driver.InternalClientError)
 
 
 def unavailable(error: Exception) -> RouterError:

@@ -17,6 +17,7 @@ from services.runtime.postgres import (
     COMMAND_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
     KEPT_CONNECTIONS,
+    driver_errors,
     unavailable,
 )
 
@@ -67,8 +68,6 @@ class PostgresPool:
                 await connection.close(timeout=CLOSE_TIMEOUT_S)
 
     async def _on_one(self, work: Callable[[Connection], Awaitable[Any]]) -> Any:
-        import asyncpg  # the embedded shape never needs it
-
         try:
             async with self._places:
                 connection = await self._taken()
@@ -79,7 +78,7 @@ class PostgresPool:
                     raise
                 self._give_back(connection)
                 return result
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, *driver_errors()) as error:
             raise unavailable(error) from error
 
     async def _taken(self) -> Connection:
@@ -88,7 +87,7 @@ class PostgresPool:
             connection = self._idle.pop()
             if not connection.is_closed():
                 return connection
-        import asyncpg
+        import asyncpg  # the embedded shape never needs it
 
         return await asyncpg.connect(
             self._dsn,

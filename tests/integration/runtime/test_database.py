@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import stat
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from sqlalchemy import text
 
 from services.domain.errors import Reason, RouterError
 from services.runtime import database
+from services.runtime.postgres_pool import PostgresPool
 
 FIRST = """
 from alembic import op
@@ -205,3 +207,45 @@ async def test_a_reader_outside_takes_nothing_from_a_writer_with_several_connect
     assert await read_outside(path) == 2
     await first.dispose()
     await second.dispose()
+
+
+KILL_OTHERS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = current_database()
+"""
+
+
+async def test_a_server_that_ends_connections_in_any_state_is_a_store_that_is_down(
+    postgres_url: str,
+) -> None:
+    engine, pool = database.open_engine(postgres_url), PostgresPool(postgres_url, "public")
+    failures: list[Exception] = []
+
+    async def by_engine() -> None:
+        with database.store_errors():
+            async with engine.begin() as connection:
+                await connection.execute(text("SELECT pg_sleep(0.002)"))
+
+    async def by_pool() -> None:
+        await pool.fetch_one("SELECT pg_sleep(0.002)")
+
+    async def again(work: Callable[[], Awaitable[None]]) -> None:
+        while not is_over.is_set():
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001 - what comes is looked at below
+                failures.append(error)
+
+    is_over, other = asyncio.Event(), database.open_engine(postgres_url, is_autocommit=True)
+    users = [asyncio.create_task(again(work)) for work in (by_engine, by_pool) for _ in range(5)]
+    async with other.connect() as killer:
+        for _ in range(150):
+            await killer.execute(text(KILL_OTHERS))
+            await asyncio.sleep(0.01)
+    is_over.set()
+    await asyncio.gather(*users)
+    await engine.dispose()
+    await other.dispose()
+    await pool.aclose()
+    assert {type(error) for error in failures} == {RouterError}
+    assert {getattr(error, "reason", None) for error in failures} == {Reason.STORE_UNAVAILABLE}
