@@ -52,6 +52,8 @@ class Keyring:
         is_serve = order.kind is AttemptKind.SERVE
         self._purpose = SecretPurpose.SERVE if is_serve else SecretPurpose.AUXILIARY
         self._next_key = order.plan.first_attempt_number + int(is_serve)
+        self.unused = order.plan.grant
+        """The grant that no attempt has taken yet: to be given back; None: there is none."""
 
     async def current(self, planned: PlannedBinding, *, is_first_binding: bool) -> Access:
         """Return the credential of the binding, chosen now if there is none yet.
@@ -103,6 +105,11 @@ class Keyring:
         self._access = access
         return True
 
+    def take(self, grant: Grant) -> None:
+        """Take note that a grant is used, or given back."""
+        if self.unused == grant:
+            self.unused = None
+
     def leave_binding(self) -> None:
         """Forget the binding's credentials: the next one has its own."""
         self._access = None
@@ -132,7 +139,7 @@ class Keyring:
         order = self._order
         key = f"{order.action.action_id}/{_KEY_LETTERS[order.kind]}{self._next_key}"
         self._next_key += 1
-        return await self._credentials.acquire(
+        access = await self._credentials.acquire(
             SecretQuery(
                 action=order.action,
                 binding=planned.ref,
@@ -146,3 +153,5 @@ class Keyring:
                 rejected_version=rejected_version,
             )
         )
+        self.unused = access.grant
+        return access

@@ -79,33 +79,34 @@ class Walk:
         Raises:
             RouterError: a fault of our own services; no part follows.
         """
-        while True:
-            trial = await self._next_trial()
-            yield self._chronicle.started(trial)
-            fault, attempt = trial.fault, None
-            if trial.access is not None and trial.draft is not None and fault is None:
-                attempt = self._attempt(trial, trial.draft, trial.access)
-                async with contextlib.aclosing(attempt):
-                    fault = await self._fault_of_opening(trial, attempt)
-                    if fault is None:
-                        self._stage.circuits.answered(trial.planned.ref)
-                        yield self._chronicle.head(trial, attempt)
-                        pre_commit_s = self._tally.elapsed_s()
-                        async with contextlib.aclosing(attempt.chunks()) as chunks:
-                            async for chunk in chunks:
-                                yield chunk
-                        yield self._chronicle.tail(trial, attempt, pre_commit_s)
-                        return
-            fault = fault or NOT_CONFIGURED
-            self._chronicle.note(trial, fault, attempt)
-            step = await self._after(trial, fault, attempt)
-            yield self._chronicle.missed(trial, fault, step, attempt)
-            if step.kind is WalkStep.END:
-                yield self._chronicle.unserved(step.end or WalkEnd.TERMINAL)
-                return
-            await self._go(step)
-
-    # ------------------------------------------------------------------------------ one attempt
+        try:
+            while True:
+                trial = await self._next_trial()
+                yield self._chronicle.started(trial)
+                fault, attempt = trial.fault, None
+                if trial.access is not None and trial.draft is not None and fault is None:
+                    attempt = self._attempt(trial, trial.draft, trial.access)
+                    async with contextlib.aclosing(attempt):
+                        fault = await self._fault_of_opening(trial, attempt)
+                        if fault is None:
+                            self._stage.circuits.answered(trial.planned.ref)
+                            yield self._chronicle.head(trial, attempt)
+                            pre_commit_s = self._tally.elapsed_s()
+                            async with contextlib.aclosing(attempt.chunks()) as chunks:
+                                async for chunk in chunks:
+                                    yield chunk
+                            yield self._chronicle.tail(trial, attempt, pre_commit_s)
+                            return
+                fault = fault or NOT_CONFIGURED
+                self._chronicle.note(trial, fault, attempt)
+                step = await self._after(trial, fault, attempt)
+                yield self._chronicle.missed(trial, fault, step, attempt)
+                if step.kind is WalkStep.END:
+                    yield self._chronicle.unserved(step.end or WalkEnd.TERMINAL)
+                    return
+                await self._go(step)
+        finally:
+            self._give_back()
 
     async def _next_trial(self) -> Trial:
         stop = self._itinerary.here
@@ -163,14 +164,22 @@ class Walk:
             return None
         if place == plan.start_index and plan.grant is not None:
             self._is_given_back = True
-            self._reporter(plan.grant).ended(EndKind.NOT_SENT)
+            self._give_back()
         return Fault(outage, message="the provider is down: not asked")
+
+    def _give_back(self) -> None:
+        """Let go of a grant that no attempt was made with, so that it holds no place."""
+        grant = self._keyring.unused
+        if grant is not None:
+            self._keyring.take(grant)
+            self._reporter(grant).ended(EndKind.NOT_SENT)
 
     def _reporter(self, grant: Grant) -> AttemptReporter:
         stage, action_id = self._stage, self._order.action.action_id
         return AttemptReporter(stage.credentials, stage.clock, grant, action_id, self._number)
 
     def _attempt(self, trial: Trial, draft: Draft, access: Access) -> Attempt:
+        self._keyring.take(access.grant)
         is_armed = self._order.plan.rescue_flags.is_cyber_retry_enabled
         is_cyber_rescue = trial.rescue is AttemptCause.CYBER_REFUSAL
         return Attempt(
@@ -193,8 +202,6 @@ class Walk:
             return Fault(FailureClass.UNBUILDABLE, message=error.message)
         return None
 
-    # --------------------------------------------------------------------------- after a failure
-
     async def _after(self, trial: Trial, fault: Fault, attempt: Attempt | None) -> Step:
         """Return the next step: another credential of the binding first, if that may help."""
         is_sent = attempt is not None and attempt.is_sent
@@ -214,7 +221,10 @@ class Walk:
         return self._or_elsewhere(trial, fault, step) if step.kind is WalkStep.END else step
 
     def _note_outage(self, trial: Trial, fault: Fault) -> None:
-        circuits = self._stage.circuits
+        """Take note of what all who ask the binding would meet, not just those with its address."""
+        circuits, access = self._stage.circuits, trial.access
+        if access is not None and (access.is_tenant_given or access.proxy_url):
+            return
         if fault.http_status is not None and fault.http_status < 500:
             circuits.answered(trial.planned.ref)
         else:
@@ -273,6 +283,7 @@ class Walk:
 
     def _leave(self, step: Step) -> None:
         """Go to another binding."""
+        self._give_back()
         if step.rescue_place is not None:
             self._itinerary.enter_rescue(step.rescue_place)
         elif step.is_late:

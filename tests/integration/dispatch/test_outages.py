@@ -8,14 +8,17 @@ from dataclasses import replace
 
 import pytest
 
-from services.dispatch.model.access import SecretQuery
+from services.dispatch.model.access import Ended, SecretQuery
 from services.dispatch.model.enums import (
     AttemptCause,
     AttemptOutcome,
     EndKind,
     SecretPurpose,
 )
+from services.dispatch.model.outcome import Missed
 from services.dispatch.model.plan import Order, Plan
+from services.dispatch.server.circuits import FAULTS_IN_A_ROW
+from services.domain.errors import RouterError
 from services.domain.vocab import FailureClass
 from tests.fakes.clock import FakeClock
 from tests.fakes.upstream import Fault
@@ -160,6 +163,59 @@ async def test_an_unused_grant_is_given_back() -> None:
         assert answer.tail.record.binding.provider == "p2"
         assert stand.credentials.endings[0].kind is EndKind.NOT_SENT
         assert stand.credentials.reports[0].grant == access.grant
+
+
+async def test_a_grant_is_given_back_when_the_caller_leaves_before_its_use() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        parts = stand.walk(stand.order()).parts()
+        await anext(parts)
+        await parts.aclose()
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
+        assert requests(stand, "p1") == 0
+
+
+async def test_a_grant_is_given_back_when_a_rotation_is_not_waited_for() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a", "key-b"]}
+        stand.providers["p1"][0].script(Fault(status=429))
+        parts = stand.walk(stand.order()).parts()
+        async for part in parts:
+            if isinstance(part, Missed):
+                break
+        await parts.aclose()
+        told = [(row.grant.credential_id, row.event) for row in stand.credentials.reports]
+        ends = [(name, event.kind) for name, event in told if isinstance(event, Ended)]
+        assert ends == [("key-a", EndKind.FAILED), ("key-b", EndKind.NOT_SENT)]
+
+
+async def test_a_grant_is_given_back_when_its_provider_has_no_client_or_its_body_no_form() -> None:
+    async with standing(ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        grant = (await stand.credentials.acquire(first_query(stand))).grant
+
+        def granted(plan: Plan) -> Plan:
+            return replace(plan, grant=grant)
+
+        answer = await stand.run(stand.order("p9", "p1", change=granted))
+        assert answer.tail.record.outcome is AttemptOutcome.SERVED
+        assert stand.credentials.endings[0].kind is EndKind.NOT_SENT
+        assert stand.credentials.reports[0].grant == grant
+        stand.credentials.reports.clear()
+        with pytest.raises(RouterError):
+            await stand.run(replace(stand.order(change=granted), body=b"{"))
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
+
+
+async def test_a_dead_proxy_of_one_credential_takes_the_provider_from_nobody_else() -> None:
+    async with standing(ANTHROPIC, CHAT) as stand:
+        stand.credentials.proxies = {"p1": "http://127.0.0.1:1"}
+        for _ in range(FAULTS_IN_A_ROW):
+            answer = await stand.run(stand.order())
+            assert answer.missed[0].record.failure_class is FailureClass.TRANSPORT
+        stand.credentials.proxies = {}
+        answer = await stand.run(stand.order())
+        assert answer.tail.record.binding.provider == "p1"
 
 
 def first_query(stand: Stand) -> SecretQuery:
