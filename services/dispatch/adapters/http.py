@@ -22,7 +22,7 @@ from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
     from aiohttp.abc import AbstractResolver
 
@@ -34,6 +34,8 @@ CONNECT_S = 5.0
 ANTHROPIC_CONNECT_S = 10.0
 CLOSE_S = 1.0
 MAX_HEADER_BYTES = 64 * 1024
+MAX_PIECE_BYTES = 256 * 1024
+"""Bytes of a body undone from its encoding at a time."""
 
 _READ_FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a broken connection raises, or a late one; ValueError is malformed framing or headers."""
@@ -99,8 +101,10 @@ class HttpUpstream:
         if request.proxy_url:
             check_literal(yarl.URL(request.proxy_url).raw_host or "", self._tenant_networks)
             resolver = CheckedResolver(self._resolver_of(), self._tenant_networks)
-            await resolver.resolve(host, 0, socket.AF_UNSPEC)
-            await resolver.close()
+            try:
+                await resolver.resolve(host, 0, socket.AF_UNSPEC)
+            finally:
+                await resolver.close()
 
     def _pool(self, request: UpstreamRequest) -> _Pool:
         key = (request.provider, request.proxy_url, request.is_address_checked)
@@ -197,9 +201,11 @@ class HttpAnswer:
         content = self._response.content
         try:
             while data := await content.readany():
-                decoded = decoder.decompress(data) if decoder else data
-                if decoded:
-                    yield decoded
+                if decoder is None:
+                    yield data
+                    continue
+                for piece in decoder.pieces(data):
+                    yield piece
         except zlib.error:
             raise AttemptFault(
                 Fault(FailureClass.BAD_RESPONSE, message="the body's encoding is broken")
@@ -225,15 +231,22 @@ class _Decoder:
         self._inner = zlib.decompressobj(window_bits)
         self._is_first = window_bits == zlib.MAX_WBITS
 
-    def decompress(self, data: bytes) -> bytes:
-        """Return the bytes that ``data`` completes."""
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Return the bytes that ``data`` completes, little by little: there may be very many."""
+        piece = self._decompress(data)
+        while piece:
+            yield piece
+            rest = self._inner.unconsumed_tail
+            piece = self._decompress(rest) if rest or len(piece) == MAX_PIECE_BYTES else b""
+
+    def _decompress(self, data: bytes) -> bytes:
         try:
-            return self._inner.decompress(data)
+            return self._inner.decompress(data, MAX_PIECE_BYTES)
         except zlib.error:
             if not self._is_first:
                 raise
             self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._inner.decompress(data)
+            return self._inner.decompress(data, MAX_PIECE_BYTES)
         finally:
             self._is_first = False
 

@@ -102,6 +102,7 @@ class Attempt:
         if not self.send_count:
             self._reporter.sent(self.watch.start())
         self.send_count += 1
+        self._answer = self._reader = None
         answer = await self._stage.upstream.open(built.request)
         self._answer = answer
         self.watch.note_headers()
@@ -288,10 +289,12 @@ class Attempt:
         await self._let_go()
 
     async def _let_go(self) -> None:
-        if self._reader is not None:
-            await self._reader.aclose()
-        if self._answer is not None:
-            await self._answer.aclose()
+        try:
+            if self._reader is not None:
+                await self._reader.aclose()
+        finally:
+            if self._answer is not None:
+                await self._answer.aclose()
 
     def _note_output(self, events: int) -> None:
         self.watch.note_output()

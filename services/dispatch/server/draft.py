@@ -171,7 +171,7 @@ class Draft:
     def _is_same_again(self) -> bool:
         """Return whether the request would be built as it was sent, or not at all."""
         try:
-            return self._encoded(self._target()).body == self._body
+            return self._tiered(self._encoded(self._target()).body) == self._body
         except AttemptFault:
             return True
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from services.dispatch.model.enums import AttemptOutcome
-from services.domain.vocab import WireFamily
+from services.domain.vocab import FailureClass, WireFamily
 from tests.fakes.clock import FakeClock
 from tests.fakes.upstream import Fault, Match
 from tests.integration.dispatch.harness import CHAT, MODEL, Stand, standing
@@ -54,6 +54,17 @@ async def test_an_endpoint_that_has_neither_is_not_remembered() -> None:
         for _ in range(2):
             assert (await stand.run(order)).unserved.fault.http_status == 404
         assert paths(stand) == ["/v1/responses", "/v1/chat/completions"] * 2
+
+
+async def test_the_record_of_an_attempt_tells_its_last_send_only() -> None:
+    async with standing(RESPONSES) as stand:
+        fake = stand.providers["p1"][0]
+        fake.script(NO_SUCH_PATH, match=Match(path="responses"))
+        fake.script(Fault(drop=True), match=Match(path="chat"), times=None)
+        answer = await stand.run(stand.order(family=RESPONSES))
+        record = answer.missed[0].record
+        assert (record.failure_class, record.send_count) == (FailureClass.TRANSPORT, 2)
+        assert (record.http_status, record.upstream_request_id) == (None, "")
 
 
 @pytest.mark.spec("DSP-63")

@@ -102,6 +102,21 @@ async def test_where_it_is_full_the_plain_tier_serves_in_the_same_attempt_at_its
         assert stand.providers["p1"][0].requests[-1].json["speed"] == "fast"
 
 
+async def test_a_refusal_of_what_is_no_parameter_of_the_body_is_not_asked_again() -> None:
+    async with standing(ANTHROPIC) as stand:
+        selling(stand)
+        asked = order(stand, ANTHROPIC)
+        tool = {"name": "f", "input_schema": {"type": "object", "properties": {"seed": {}}}}
+        body = orjson.dumps({**orjson.loads(asked.body), "tools": [tool]})
+        stand.providers["p1"][0].script(
+            Fault(status=400, error_type="invalid_request_error", message="unknown field `seed`"),
+            times=None,
+        )
+        answer = await stand.run(replace(asked, body=body))
+        assert answer.unserved.records[0].send_count == 1
+        assert answer.unserved.records[0].is_fast_tier
+
+
 @pytest.mark.spec("DSP-231")
 async def test_a_hop_leaves_it_behind_with_the_binding_that_sells_it() -> None:
     async with standing(ANTHROPIC, ANTHROPIC) as stand:

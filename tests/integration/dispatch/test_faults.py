@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from services.dispatch.adapters.http import MAX_PIECE_BYTES
 from services.dispatch.model.enums import AttemptOutcome, EndKind, UsageSource
 from services.dispatch.model.limits import Pace, WatchLimits
 from services.dispatch.model.outcome import Tail
@@ -324,6 +325,25 @@ async def test_a_compressed_answer_is_unpacked() -> None:
         stand.providers["p1"][0].script(fault)
         answer = await stand.run(stand.order(family=CHAT, is_stream=False))
         assert answer.chunks == plain.chunks
+
+
+async def test_a_small_body_that_unpacks_to_very_much_is_unpacked_little_by_little() -> None:
+    async with standing(CHAT) as stand:
+        size = 8 * MAX_PIECE_BYTES
+        stand.providers["p1"][0].script(
+            Fault(
+                body=gzip.compress(b"x" * size),
+                headers={"content-encoding": "gzip"},
+                content_type="text/plain",
+            )
+        )
+        url = stand.providers["p1"][0].base_url + "/v1/chat/completions"
+        body = stand.order(family=CHAT, is_stream=False).body
+        request = UpstreamRequest("p1", url, (("content-type", "application/json"),), body)
+        async with contextlib.aclosing(await stand.upstream.open(request)) as answer:
+            pieces = [len(piece) async for piece in answer.chunks()]
+        assert sum(pieces) == size
+        assert max(pieces) == MAX_PIECE_BYTES
 
 
 @pytest.mark.spec("DSP-120")
