@@ -57,6 +57,18 @@ class Keyed:
     count: int = field(kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A value that says itself how it is made."""
+
+    name: str
+    count: int
+
+    def __init__(self, text: str) -> None:
+        object.__setattr__(self, "name", text)
+        object.__setattr__(self, "count", len(text))
+
+
 @dataclass(slots=True)
 class Mutable:
     """No value."""
@@ -66,7 +78,7 @@ class Mutable:
 
 
 SIGNATURE = inspect.signature(Plain)
-IS_QUICK = {kind: quicken(kind) for kind in (Plain, Checked, Watched, Keyed, Mutable)}
+IS_QUICK = {kind: quicken(kind) for kind in (Plain, Checked, Watched, Keyed, Own, Mutable)}
 
 
 def test_plain_frozen_values_are_quickened_once_and_nothing_else() -> None:
@@ -83,6 +95,10 @@ def test_a_quickened_value_is_what_it_was() -> None:
     assert repr(value) == "Plain(name='a', count=3, words=('x', 'y'), table={})"
     assert Plain("a").table is not Plain("a").table
     assert inspect.signature(Plain) == SIGNATURE
+
+
+def test_an_init_of_its_own_stays() -> None:
+    assert (Own("abc").name, Own("abc").count) == ("abc", 3)
 
 
 def test_it_stays_frozen() -> None:
