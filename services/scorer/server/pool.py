@@ -44,6 +44,8 @@ class EmbeddingPool:
         limit_s = self._limit_s if left_s is None else min(self._limit_s, left_s)
         wait_s = self._usual_s * (1 + self._pending // self._workers)
         if wait_s > limit_s:
+            if not self._pending:  # nothing runs that could show that it is faster again
+                self._usual_s /= 2
             raise _unavailable("the embedder is too busy to answer in time")
         until_s = self._clock.monotonic_s() + limit_s
         self._pending += 1

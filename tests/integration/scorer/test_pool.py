@@ -108,3 +108,18 @@ async def test_what_the_queue_cannot_do_in_time_is_refused_on_entry(gate: Gate) 
     error = await refused(busy, "second text", 0.001)
     assert "too busy" in error.message
     assert gate.begun == ["first text"]
+
+
+async def test_one_slow_text_does_not_close_an_idle_embedder_for_good(gate: Gate) -> None:
+    idle = pool(gate, 0.05)
+    await refused(idle, "first text")
+    await asyncio.sleep(0.5)
+    gate.open.set()
+    for _ in range(20):
+        try:
+            vector = await idle.embed("later text")
+        except RouterError:
+            await asyncio.sleep(0.01)
+        else:
+            break
+    assert vector.joint.shape == (WIDTH,)
