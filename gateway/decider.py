@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.deciding.belief import believed
 from gateway.deciding.forcing import FORCED_REASON, yielding_layer
-from gateway.deciding.issuers import bound_to, issuer_gone
+from gateway.deciding.issuers import bound_to, has_provider, issuer_gone
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
 from gateway.ground import Ground
@@ -72,7 +72,7 @@ class Decider:
         known = await self._credentials.eligibility(caller.installation_id, caller.presented)
         ground = Ground(action, known, self._frozen(action, known))
         issuer = action.issuer
-        if issuer is not None and not self._is_any_left(ground.record):
+        if issuer is not None and not has_provider(ground.record, issuer.provider):
             raise issuer_gone(issuer.provider)
         return ground
 
@@ -181,7 +181,3 @@ class Decider:
         )
         record = self._records.freeze(question)
         return bound_to(record, action.issuer.provider) if action.issuer is not None else record
-
-    def _is_any_left(self, record: EligibilityRecord) -> bool:
-        moment = Moment(self._catalog, record, "", self._clock.now_unix_s())
-        return any(moment.may_serve(model_id) for model_id in self._catalog.models)

@@ -28,6 +28,12 @@ def bound_to(record: EligibilityRecord, provider: str) -> EligibilityRecord:
     return replace(record, record_id=digest, excluded_providers=excluded)
 
 
+def has_provider(record: EligibilityRecord, provider: str) -> bool:
+    """Return whether ``provider`` may serve at all, whatever its models take."""
+    is_excluded = any(excluded.provider == provider for excluded in record.excluded_providers)
+    return not is_excluded and any(state.provider == provider for state in record.enabled_providers)
+
+
 def issuer_gone(provider: str) -> RouterError:
     """Return the error for an answer whose issuer may not serve any more."""
     return RouterError(

@@ -25,7 +25,8 @@ from tests.integration.gateway.test_responses import DONE, RESPONSES, SPOKEN, ST
 
 ASKED = {"model": "claude-large", "input": "hello"}
 NAMED = {"session-id": "11111111-2222-3333-4444-555555555555"}
-GLOBEX = BindingRef("claude-large", "globex", "claude-large", 1, 200_000)
+WINDOW = 10_000
+GLOBEX = BindingRef("claude-large", "globex", "claude-large", 1, WINDOW)
 
 
 @dataclass
@@ -69,7 +70,7 @@ async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
 def _model(name: str) -> dict[str, object]:
     price = {"input_usd_per_mtok": 3.0, "output_usd_per_mtok": 15.0}
     bindings = [{"provider": provider, **price} for provider in ("acme", "globex")]
-    return {"id": name, "context_window": 200_000, "bindings": bindings}
+    return {"id": name, "context_window": WINDOW, "bindings": bindings}
 
 
 async def ask(
@@ -153,3 +154,11 @@ async def test_another_callers_word_for_an_answer_means_nothing(stack: Stack) ->
     answer_id = await issue(stack, NAMED)
     await ask(stack, previous_response_id=answer_id)
     assert planned(stack) == (["acme", "globex"], "")
+
+
+@pytest.mark.spec("XLT-78", "DSP-162")
+async def test_what_is_too_long_for_the_issuers_models_is_told_to_be_too_long(stack: Stack) -> None:
+    answer_id = await issue(stack)
+    too_long = "word " * WINDOW
+    status, body = await ask(stack, input=too_long, previous_response_id=answer_id)
+    assert (status, orjson.loads(body)["error"]["param"]) == (413, None)
