@@ -147,7 +147,7 @@ class Routing:
         if case.session.escalation:
             return "", None
         action = case.ground.action
-        loop = loop_of(action.request, action.features)
+        loop = loop_of(action.request, action.features, is_stuck=case.memory.is_stuck)
         if loop is Loop.NONE:
             return "", None
         escalation, strong = escalation_of(case.session, pin, case.moment, self._rules)

@@ -11,14 +11,16 @@ from gateway.model.decision import DecisionPath
 from gateway.rescues import DEFAULT_RULES, off_vendor
 from gateway.session_key import role_of
 from gateway.sessions.history import is_trimmed, keep_summary, observe_history
-from gateway.sessions.model import Address, BindingUse, Choice, Session, TokenCounts
+from gateway.sessions.model import Address, BindingUse, Choice, Round, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
+from gateway.sessions.rounds import is_stuck, record_round
 from gateway.sessions.sizes import correct_estimate
 from gateway.sessions.states import keep_states
 from gateway.sessions.strikes import apply_effect
 from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
+from gateway.turns.loops import progress_digest
 from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
@@ -145,6 +147,7 @@ class SessionThread:
             session=observe_history(found.session, *self._history),
             is_known=found.is_known,
             is_history_trimmed=is_trimmed(found.session, *self._history),
+            is_stuck=is_stuck(found.session, self._progress, self._began_unix_s),
         )
 
     def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
@@ -194,9 +197,15 @@ class SessionThread:
             estimated_tokens=self._estimated_tokens,
             is_output_limited=stop is StopReason.MAX_TOKENS,
         )
-        self._sessions.change(
-            self._address, lambda session: record_use(session, use, self._strategy)
-        )
+        self._sessions.change(self._address, lambda session: self._after(session, use))
+
+    def _after(self, session: Session, use: BindingUse) -> Session:
+        session = record_use(session, use, self._strategy)
+        if not self._action.caller.session_key:
+            # Strangers who open alike, as tests of one prompt do, share such a session.
+            return session
+        made = Round(self._progress, use.model_id, use.provider, self._began_unix_s)
+        return record_round(session, made)
 
     def affected(self, effects: Iterable[Effect | None]) -> None:
         """Remember what attempts say of models; nothing of forced and hard-pinned actions."""
@@ -261,6 +270,10 @@ class SessionThread:
         """Return when others can know of it, or after a short patience."""
         if self._is_remembered or self._is_state_kept:
             await self._sessions.settle(self._address)
+
+    @property
+    def _progress(self) -> bytes:
+        return progress_digest(self._action.request, self._action.features)
 
     @property
     def _history(self) -> tuple[int, int, float]:

@@ -33,6 +33,8 @@ class Memory:
     """Whether the client cut its history just now."""
     is_continued: bool = False
     """Whether a command went before, after which the pin is kept once."""
+    is_stuck: bool = False
+    """Whether the session makes the same request again and again."""
 
 
 @dataclass(frozen=True, slots=True)

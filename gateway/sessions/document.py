@@ -19,6 +19,7 @@ from gateway.sessions.model import (
     MeanRisk,
     Pin,
     Risks,
+    Round,
     Session,
     Strike,
     Strikes,
@@ -83,6 +84,7 @@ def decode(document: bytes, address: Address, version: int) -> Session:
         risks=_risks(mapping(members.get("risks"))),
         history=_history(mapping(history)) if history else None,
         history_epoch=_whole(members, "history_epoch"),
+        rounds=_all(members, "rounds", _round),
         escalation=text(members.get("escalation")),
         summary=_binary(members, "summary"),
         aliases=_all(members, "aliases", _alias),
@@ -157,6 +159,15 @@ def _history(members: Members) -> History:
     return History(
         message_count=_whole(members, "message_count"),
         tool_call_count=_whole(members, "tool_call_count"),
+        seen_unix_s=_number(members, "seen_unix_s"),
+    )
+
+
+def _round(members: Members) -> Round:
+    return Round(
+        digest=_binary(members, "digest"),
+        model_id=text(members.get("model_id")),
+        provider=text(members.get("provider")),
         seen_unix_s=_number(members, "seen_unix_s"),
     )
 

@@ -152,6 +152,16 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One request that was answered, known by a digest, and who answered it."""
+
+    digest: bytes
+    model_id: str
+    provider: str
+    seen_unix_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Alias:
     """The latest thread of a conversation in one role."""
 
@@ -190,6 +200,8 @@ class Session:
     history: History | None = None
     history_epoch: int = 0
     """Counts the times that the client cut its history."""
+    rounds: tuple[Round, ...] = ()
+    """The requests answered last, latest first; none where the client names no session."""
     escalation: str = ""
     """What was done about the first loop that was seen; empty: there was none."""
     summary: bytes = b""

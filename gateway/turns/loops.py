@@ -8,6 +8,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gateway.turns.texts import encoded
 from services.domain.wire.model import Role, Text, ToolResult, ToolUse
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ WIDE_DISTINCT_RATIO = 0.4
 WORDS_WINDOW = 12
 WORDS_REPEATS = 3
 WORDS_CHARS = 40
+PROMPT_BYTES = 512
+DIGEST_BYTES = 8
 
 EDIT_TOOLS = frozenset(
     {
@@ -56,10 +59,15 @@ class Loop(enum.StrEnum):
     """One call again and again."""
     WORDS = "words"
     """The same words again and again."""
+    STUCK = "stuck"
+    """The same request again and again."""
 
 
-def loop_of(request: Request, features: Features) -> Loop:
-    """Return the loop that a history shows; the widest first."""
+def loop_of(request: Request, features: Features, *, is_stuck: bool = False) -> Loop:
+    """Return the loop that a history shows; the widest first.
+
+    ``is_stuck``: whether the session made this request again and again.
+    """
     calls = list(islice(_latest_calls(request), WIDE_WINDOW))
     if _is_wide(calls, features.tool_call_count):
         return Loop.WIDE
@@ -69,7 +77,18 @@ def loop_of(request: Request, features: Features) -> Loop:
     said = Counter(islice(_latest_words(request), WORDS_WINDOW))
     if any(len(w) >= WORDS_CHARS and n >= WORDS_REPEATS for w, n in said.items()):
         return Loop.WORDS
-    return Loop.NONE
+    return Loop.STUCK if is_stuck else Loop.NONE
+
+
+def progress_digest(request: Request, features: Features) -> bytes:
+    """Return what stays the same while an agent gets nowhere: how long its history is, its latest
+    call, and how the newest words of the person begin."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    digest.update(f"{features.message_count}/{features.tool_call_count}/".encode())
+    for name, arguments in islice(_latest_calls(request), 1):
+        digest.update(len(name).to_bytes(4, "big") + encoded(name) + arguments)
+    digest.update(b"/" + _newest_words(request)[:PROMPT_BYTES])
+    return digest.digest()
 
 
 def _is_wide(calls: list[tuple[str, bytes]], call_count: int) -> bool:
@@ -97,6 +116,14 @@ def _latest_words(request: Request) -> Iterator[str]:
         for block in reversed(turn.blocks):
             if isinstance(block, Text) and block.text.strip():
                 yield " ".join(block.text.lower().split())
+
+
+def _newest_words(request: Request) -> bytes:
+    for turn in reversed(request.turns):
+        words = "\n".join(block.text for block in turn.blocks if isinstance(block, Text))
+        if turn.role is Role.USER and words.strip():
+            return encoded(words)
+    return b""
 
 
 def _is_spoken(turn: Turn) -> bool:

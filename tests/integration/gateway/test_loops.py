@@ -78,3 +78,38 @@ async def test_a_loop_on_a_pin_that_stays_unasked_is_seen_once(tmp_path: Path) -
     assert await _decided(routed, 5) == (SMALL, "sticky")
     assert (await routed.session()).escalation == "disabled"
     await routed.stack.aclose()
+
+
+NAMED = {"session-id": "11111111-2222-3333-4444-555555555555"}
+
+
+async def _repeated(routed: Routed, times: int, headers: dict[str, str] | None) -> list[str]:
+    answers = [await routed.ask(_circles(1), headers) for _ in range(times)]
+    assert {status for status, _, _ in answers} == {200}
+    return [told["x-router-decision"] for _, told, _ in answers]
+
+
+@pytest.mark.spec("TRN-87")
+async def test_one_request_again_and_again_is_a_loop_of_a_session_that_has_a_name(
+    routed: Routed,
+) -> None:
+    decisions = await _repeated(routed, 6, NAMED)
+    assert decisions[4:] == ["loop_escalation"] * 2
+    assert "loop_escalation" not in decisions[:4]
+
+
+@pytest.mark.spec("TRN-87")
+async def test_strangers_who_ask_the_same_are_none(routed: Routed) -> None:
+    assert "loop_escalation" not in await _repeated(routed, 8, None)
+
+
+@pytest.mark.spec("TRN-87")
+async def test_nor_is_an_agent_that_gets_on(routed: Routed) -> None:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "fix it"}]
+    for number in range(8):
+        messages += [
+            {"role": "assistant", "content": "done"},
+            {"role": "user", "content": f"step {number}"},
+        ]
+        _, headers, _ = await routed.ask(messages, NAMED)
+        assert headers["x-router-decision"] != "loop_escalation"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.sessions import BindingUse, Choice, Pin, Session, Strike, TokenCounts
 from gateway.sessions.document import DocumentError, decode, encode
-from gateway.sessions.model import Alias, History, Issued, MeanRisk, Risks, Strikes
+from gateway.sessions.model import Alias, History, Issued, MeanRisk, Risks, Round, Strikes
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
 from services.domain.wire.state.kept import Kept, Place
@@ -56,6 +56,9 @@ sessions = st.builds(
     history=st.none() | st.builds(History, counts, counts, moments),
     history_epoch=counts,
     fit_ratio=st.floats(1, 4),
+    rounds=st.lists(st.builds(Round, st.binary(max_size=8), words, words, moments), max_size=2).map(
+        tuple
+    ),
     escalation=words,
     answers=st.lists(st.builds(Issued, words, words, words, words), max_size=2).map(tuple),
     summary=st.binary(max_size=16),

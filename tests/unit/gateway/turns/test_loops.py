@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.turns.loops import EDIT_TOOLS, Loop, loop_of
+from gateway.turns.loops import EDIT_TOOLS, PROMPT_BYTES, Loop, loop_of, progress_digest
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import features_of
@@ -63,3 +63,46 @@ def test_the_same_long_words_three_times_are_a_loop() -> None:
 @given(st.lists(st.integers(0, 10**6), max_size=40, unique=True))
 def test_an_agent_that_never_repeats_itself_is_in_no_loop(arguments: list[int]) -> None:
     assert loop(*[("Bash", str(each)) for each in arguments]) is Loop.NONE
+
+
+def _digest(*messages: dict[str, object]) -> bytes:
+    body = orjson.dumps({"model": "m", "max_tokens": 9, "messages": messages})
+    request = codec_for(WireFamily.ANTHROPIC).decode_request(body)
+    return progress_digest(request, features_of(request, len(body)))
+
+
+@pytest.mark.spec("TRN-87")
+def test_a_request_is_another_once_its_history_call_or_newest_words_are() -> None:
+    def said(words: str) -> dict[str, object]:
+        return {"role": "user", "content": words}
+
+    def called(argument: str) -> list[dict[str, object]]:
+        call = {"type": "tool_use", "id": "t", "name": "Read", "input": {"a": argument}}
+        result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+        return [
+            said("go"),
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+
+    answer: dict[str, object] = {"role": "assistant", "content": "done"}
+    digests = [
+        _digest(said("go")),
+        _digest(said("stop")),
+        _digest(said("go"), answer, said("go")),
+        _digest(*called("a")),
+        _digest(*called("b")),
+    ]
+    assert len(set(digests)) == len(digests)
+    assert _digest(said("go")) == digests[0]
+    long = "x" * PROMPT_BYTES
+    assert _digest(said(long)) == _digest(said(long + "y"))
+
+
+@pytest.mark.spec("TRN-87")
+def test_a_stuck_session_is_the_least_of_loops() -> None:
+    body = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]})
+    request = codec_for(WireFamily.OPENAI_CHAT).decode_request(body)
+    features = features_of(request, len(body))
+    assert loop_of(request, features, is_stuck=True) is Loop.STUCK
+    assert loop_of(request, features) is Loop.NONE
