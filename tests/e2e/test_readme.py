@@ -58,7 +58,7 @@ CALLS = {
 }
 """What each client that the README makes can do, by its class."""
 PROGRAMS: tuple[Program, ...] = (ClaudeCode(), Codex(), GeminiCli(), Opencode())
-SCRIPT_SECONDS = 40.0
+SCRIPT_SECONDS = 55.0
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
