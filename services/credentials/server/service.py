@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets as randomness
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,7 @@ from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
 from services.credentials.server.usages import Usages
 from services.credentials.server.vault import Vault
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from services.credentials.ports import Cipher, Shared, Store, TokenEndpoint
     from services.credentials.server.options import Options
     from services.runtime.clock import Clock
+
+_log = get_logger("credentials")
 
 
 class Service:
@@ -139,22 +141,23 @@ class Service:
         if self._options.poll_s > 0:
             running.append(self._poll())
         self._tasks = tuple(asyncio.create_task(work) for work in running)
+        for task in self._tasks:
+            task.add_done_callback(_note_end)
 
     async def aclose(self) -> None:
         """End the background tasks and close the store."""
         for task in self._tasks:
             task.cancel()
-        for task in self._tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = ()
         await self.refresher.aclose()
         await self._shared.aclose()
         await self.vault.aclose()
 
     def readiness(self) -> Mapping[str, bool]:
-        """Return whether the store answers."""
-        return {"store": self.vault.is_store_up}
+        """Return whether the store answers, and whether all background tasks run."""
+        is_kept_up = not any(task.done() for task in self._tasks)
+        return {"store": self.vault.is_store_up, "upkeep": is_kept_up}
 
     def recognised(
         self, installation_id: str, presented: Sequence[Presented]
@@ -209,6 +212,13 @@ class Service:
         while True:
             await self._clock.sleep(self._options.poll_s)
             await self.vault.poll()
+
+
+def _note_end(task: asyncio.Task[None]) -> None:
+    """Tell of a background task that ended by a fault: without it marks and tokens grow old."""
+    fault = None if task.cancelled() else task.exception()
+    if fault is not None:
+        _log.error("upkeep_ended", exc_info=fault)
 
 
 def _new_nonce() -> bytes:
