@@ -6,14 +6,14 @@ very next turn and results come first in it, and no text is empty.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import orjson
 
 from services.domain.wire.anthropic.media import encode_media
 from services.domain.wire.anthropic.response import clean_call_id
 from services.domain.wire.arguments import as_object
+from services.domain.wire.labels import CONTINUE_TEXT
 from services.domain.wire.model import (
     Media,
     Opaque,
@@ -26,29 +26,14 @@ from services.domain.wire.model import (
     Transform,
     TransformAction,
 )
+from services.domain.wire.pairing import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.domain.wire.model import Block, CacheMark, Target, Turn
 
-NO_RESULT = "The tool call was interrupted: no result was recorded."
-"""Text of the result that a call without one gets."""
-
-ORPHAN_LABEL = "[Result of a tool call that is not part of this conversation]"
-"""First line of the text that a result without a call becomes."""
-
-OPENING_TEXT = "Continue."
-"""User text in front of a conversation that does not begin with a user's turn."""
-
 JsonBlock = dict[str, object]
-
-
-class _Group(NamedTuple):
-    """Neighbouring turns of one speaker: their blocks, each with its place."""
-
-    role: Role
-    blocks: list[tuple[Block, str]]
 
 
 class HistoryEncoder:
@@ -58,8 +43,6 @@ class HistoryEncoder:
         self.transforms: list[Transform] = []
         self._target = target
         self._messages: list[JsonBlock] = []
-        self._results: defaultdict[str, deque[tuple[int, ToolResult, str]]] = defaultdict(deque)
-        self._used: set[int] = set()
 
     def encode(self, turns: Sequence[Turn]) -> list[JsonBlock]:
         """Return the messages of ``turns``.
@@ -67,16 +50,12 @@ class HistoryEncoder:
         Raises:
             UnbuildableError: a block has no form in this dialect.
         """
-        groups = _grouped(turns)
-        for place, group in enumerate(groups):
-            for block, path in group.blocks:
-                if isinstance(block, ToolResult):
-                    self._results[block.call_id].append((place, block, path))
-        for place, group in enumerate(groups):
-            if group.role is Role.ASSISTANT:
-                self._assistant(place, group)
-            else:
-                self._user(group)
+        for _, turn in paired(turns, self.transforms):
+            path = f"messages[{turn.origin_index}]"
+            content: list[JsonBlock] = []
+            for block in turn.blocks:
+                content.extend(self._block(block, path, content))
+            self._append("assistant" if turn.role is Role.ASSISTANT else "user", content)
         self._begin_with_user()
         self._trim_prefill()
         return self._messages
@@ -84,29 +63,6 @@ class HistoryEncoder:
     def note(self, code: str, action: TransformAction, path: str) -> None:
         """Record one lossy step."""
         self.transforms.append(Transform(code, action, path))
-
-    def _assistant(self, place: int, group: _Group) -> None:
-        content: list[JsonBlock] = []
-        calls: list[tuple[ToolUse, str]] = []
-        for block, path in group.blocks:
-            if isinstance(block, ToolUse):
-                calls.append((block, path))
-            else:
-                content.extend(self._block(block, path, content))
-        content.extend(self._call(call, path) for call, path in calls)
-        self._append("assistant", content)
-        if calls:
-            results = [self._result_of(call, path, place) for call, path in calls]
-            self._append("user", results)
-
-    def _user(self, group: _Group) -> None:
-        content: list[JsonBlock] = []
-        for block, path in group.blocks:
-            if not isinstance(block, ToolResult):
-                content.extend(self._block(block, path, content))
-            elif id(block) not in self._used:
-                content.extend(self._orphan(block, path))
-        self._append("user", content)
 
     def _append(self, role: str, content: list[JsonBlock]) -> None:
         if not content:
@@ -134,8 +90,10 @@ class HistoryEncoder:
                     return self._text(rendering, None, path, before)
                 self.note("opaque_dropped", TransformAction.DROPPED, path)
                 return []
-            case _:
-                return []
+            case ToolUse():
+                return [self._call(block, path)]
+            case ToolResult():
+                return [self._result(block, path)]
 
     def _text(
         self, words: str, cache: CacheMark | None, path: str, before: list[JsonBlock]
@@ -170,23 +128,6 @@ class HistoryEncoder:
         }
         return _marked(block, call.cache)
 
-    def _result_of(self, call: ToolUse, path: str, place: int) -> JsonBlock:
-        """Return the result of ``call``, wherever it came after it; none gives a failure."""
-        waiting = self._results[call.call_id]
-        while waiting and waiting[0][0] < place:
-            waiting.popleft()
-        if not waiting:
-            self.note("missing_result_synthesised", TransformAction.SYNTHESISED, path)
-            return {
-                "type": "tool_result",
-                "tool_use_id": clean_call_id(call.call_id),
-                "content": NO_RESULT,
-                "is_error": True,
-            }
-        _, result, result_path = waiting.popleft()
-        self._used.add(id(result))
-        return self._result(result, result_path)
-
     def _result(self, result: ToolResult, path: str) -> JsonBlock:
         content = self._result_content(result, path)
         block: JsonBlock = {"type": "tool_result", "tool_use_id": clean_call_id(result.call_id)}
@@ -208,14 +149,10 @@ class HistoryEncoder:
                 content.extend(self._block(inner, path, content))
         return content
 
-    def _orphan(self, result: ToolResult, path: str) -> list[JsonBlock]:
-        self.note("orphan_result_inlined", TransformAction.INLINED, path)
-        return [{"type": "text", "text": ORPHAN_LABEL}, *self._result_content(result, path)]
-
     def _begin_with_user(self) -> None:
         if not self._messages or self._messages[0]["role"] != "user":
             self.note("first_turn_synthesised", TransformAction.SYNTHESISED, "messages")
-            opening = [{"type": "text", "text": OPENING_TEXT}]
+            opening = [{"type": "text", "text": CONTINUE_TEXT}]
             self._messages.insert(0, {"role": "user", "content": opening})
 
     def _trim_prefill(self) -> None:
@@ -229,18 +166,6 @@ class HistoryEncoder:
         if isinstance(words, str) and words != words.rstrip():
             block["text"] = words.rstrip()
             self.note("prefill_trimmed", TransformAction.PROJECTED, "messages")
-
-
-def _grouped(turns: Sequence[Turn]) -> list[_Group]:
-    groups: list[_Group] = []
-    for turn in turns:
-        where = f"messages[{turn.origin_index}]"
-        blocks = [(block, where) for block in turn.blocks]
-        if groups and groups[-1].role is turn.role:
-            groups[-1].blocks.extend(blocks)
-        else:
-            groups.append(_Group(turn.role, blocks))
-    return groups
 
 
 def _marked(block: JsonBlock, cache: CacheMark | None) -> JsonBlock:

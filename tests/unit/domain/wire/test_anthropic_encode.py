@@ -12,8 +12,8 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic import CODEC
 from services.domain.wire.anthropic.encode import JSON_OBJECT_LINE
-from services.domain.wire.anthropic.history import NO_RESULT, ORPHAN_LABEL
 from services.domain.wire.anthropic.schema import clean_schema
+from services.domain.wire.labels import UNANSWERED_CALL_TEXT, orphan_label
 from services.domain.wire.levels import level_of_budget, nearest_level
 from services.domain.wire.model import (
     Block,
@@ -140,14 +140,14 @@ def test_results_come_first_in_call_order_and_text_moves_before_the_calls() -> N
 def test_an_orphan_result_becomes_labelled_text() -> None:
     """B-004: no id is made up."""
     assert messages((U, [answer("nobody", "lost"), Text("hi")])) == [
-        {"role": "user", "content": [said(ORPHAN_LABEL), said("lost"), said("hi")]}
+        {"role": "user", "content": [said(orphan_label("nobody")), said("lost"), said("hi")]}
     ]
 
 
 @pytest.mark.spec("XLT-77")
 def test_an_unanswered_call_gets_a_failure() -> None:
     turns = messages(HI, (A, [call("c")]))
-    assert turns[2]["content"] == [result("c", NO_RESULT, is_error=True)]
+    assert turns[2]["content"] == [result("c", UNANSWERED_CALL_TEXT, is_error=True)]
 
 
 @pytest.mark.spec("XLT-74")
