@@ -27,7 +27,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from services.domain.errors import RouterError
 from services.runtime.launch import StartError
-from services.runtime.postgres import driver_errors, postgres_engine, unavailable
+from services.runtime.postgres import connection_errors, postgres_engine, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -144,14 +144,9 @@ def store_errors() -> Iterator[None]:
         yield
     except (exc.IntegrityError, RouterError):
         raise
-    except (
-        exc.DBAPIError,
-        exc.TimeoutError,
-        OSError,
-        TimeoutError,
-        DatabaseError,
-        *driver_errors(),
-    ) as error:
+    except (exc.DBAPIError, exc.TimeoutError, DatabaseError) as error:
+        raise unavailable(error) from error
+    except connection_errors() as error:
         raise unavailable(error) from error
 
 

@@ -53,15 +53,17 @@ def postgres_engine(url: URL, schema: str, *, is_autocommit: bool) -> AsyncEngin
     return engine
 
 
-def driver_errors() -> tuple[type[Exception], ...]:
-    """Return what the driver raises of connections that broke; SQLAlchemy lets some of it through.
+def connection_errors() -> tuple[type[Exception], ...]:
+    """Return what is raised of connections that broke, where SQLAlchemy lets it through or is not
+    asked.
 
-    Empty before the driver was used: the embedded shape never loads it.
+    The driver's own errors are there once it is used: the embedded shape never loads it.
     """
     driver: Any = sys.modules.get("asyncpg")
     if driver is None:
-        return ()
-    return (driver.PostgresError, driver.InterfaceError, driver.InternalClientError)
+        return (OSError, TimeoutError)
+    own = (driver.PostgresError, driver.InterfaceError, driver.InternalClientError)
+    return (OSError, TimeoutError, *own)
 
 
 def unavailable(error: Exception) -> RouterError:

@@ -17,7 +17,7 @@ from services.runtime.postgres import (
     COMMAND_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
     KEPT_CONNECTIONS,
-    driver_errors,
+    connection_errors,
     unavailable,
 )
 
@@ -78,7 +78,7 @@ class PostgresPool:
                     raise
                 self._give_back(connection)
                 return result
-        except (OSError, TimeoutError, *driver_errors()) as error:
+        except connection_errors() as error:
             raise unavailable(error) from error
 
     async def _taken(self) -> Connection:
