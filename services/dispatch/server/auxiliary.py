@@ -24,6 +24,8 @@ from services.domain.wire.features import features_of
 from services.domain.wire.model import UnbuildableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from services.dispatch.model.access import Access
     from services.dispatch.model.plan import CountOrder, ListOrder, PlannedBinding
     from services.dispatch.policy.upstream_models import UpstreamModel
@@ -90,30 +92,31 @@ async def _counted(
             timeout_s=COUNT_S,
         )
     )
-    target = body.target_of(
-        stage.catalog,
-        ref,
-        family,
-        granted_upstream_id=access.grant.binding.upstream_id,
-        is_vendor=endpoint.is_vendor,
-    )
-    request = UpstreamRequest(
-        provider=endpoint.name,
-        url=address.count_url(access.base_url or endpoint.base_url, family, target.upstream_id),
-        headers=headers.for_upstream(
+    with _held(stage, access, order.action.action_id):
+        target = body.target_of(
+            stage.catalog,
+            ref,
             family,
-            access.auth,
-            order.relayed_headers,
-            is_same_family=order.family is family,
-            is_stream=False,
-        ),
-        body=counting.question(family, client_body.build(target).body, target.upstream_id),
-        header_timeout_s=COUNT_S,
-        proxy_url=access.proxy_url,
-        is_address_checked=access.is_tenant_given,
-    )
-    status, answer = await _whole(stage, request, access, order.action.action_id)
-    return counting.tokens_of(answer) if status == 200 else None
+            granted_upstream_id=access.grant.binding.upstream_id,
+            is_vendor=endpoint.is_vendor,
+        )
+        request = UpstreamRequest(
+            provider=endpoint.name,
+            url=address.count_url(access.base_url or endpoint.base_url, family, target.upstream_id),
+            headers=headers.for_upstream(
+                family,
+                access.auth,
+                order.relayed_headers,
+                is_same_family=order.family is family,
+                is_stream=False,
+            ),
+            body=counting.question(family, client_body.build(target).body, target.upstream_id),
+            header_timeout_s=COUNT_S,
+            proxy_url=access.proxy_url,
+            is_address_checked=access.is_tenant_given,
+        )
+        status, answer = await _whole(stage, request)
+        return counting.tokens_of(answer) if status == 200 else None
 
 
 async def list_models(stage: Stage, order: ListOrder) -> tuple[tuple[UpstreamModel, ...], str]:
@@ -168,28 +171,33 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
         proxy_url=access.proxy_url,
         is_address_checked=access.is_tenant_given,
     )
-    status, answer = await _whole(stage, request, access, "list-models")
+    with _held(stage, access, "list-models"):
+        status, answer = await _whole(stage, request)
     if status != 200:
         raise _unavailable(order.provider)
     return answer
 
 
-async def _whole(
-    stage: Stage, request: UpstreamRequest, access: Access, action_id: str
-) -> tuple[int, bytes]:
-    """Return the status and the body, cut at 4 MiB; the grant is let go of in any case."""
+@contextlib.contextmanager
+def _held(stage: Stage, access: Access, action_id: str) -> Iterator[None]:
+    """Let go of a grant in the end, whatever comes in between."""
     reporter = AttemptReporter(stage.credentials, stage.clock, access.grant, action_id, 1)
-    kept = bytearray()
     try:
-        answer = await stage.upstream.open(request)
-        async with contextlib.aclosing(answer):
-            async for data in answer.chunks():
-                kept += data
-                if len(kept) > MAX_ANSWER_BYTES:
-                    break
-        return answer.http_status, bytes(kept)
+        yield
     finally:
         reporter.ended(EndKind.NOT_SENT)
+
+
+async def _whole(stage: Stage, request: UpstreamRequest) -> tuple[int, bytes]:
+    """Return the status and the body, cut at 4 MiB."""
+    kept = bytearray()
+    answer = await stage.upstream.open(request)
+    async with contextlib.aclosing(answer):
+        async for data in answer.chunks():
+            kept += data
+            if len(kept) > MAX_ANSWER_BYTES:
+                break
+    return answer.http_status, bytes(kept)
 
 
 def _unavailable(provider: str) -> RouterError:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from services.dispatch.model.enums import EndKind
 from services.dispatch.model.plan import ActionRef, BindingRef, CountOrder, Eligibility
 from services.dispatch.server.auxiliary import count_tokens
+from services.domain.errors import InvalidRequestError
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
 from tests.fakes.upstream import Fault
@@ -55,3 +59,12 @@ async def test_without_an_answer_tokens_are_estimated(upstream: WireFamily) -> N
         assert counted.binding is None
         assert counted.tokens > 0
         assert len(fake.requests) == (upstream in PATHS)
+
+
+async def test_the_grant_is_let_go_of_when_nothing_can_be_asked() -> None:
+    async with standing(WireFamily.ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        order = replace(_order(stand, WireFamily.ANTHROPIC), body=b"{")
+        with pytest.raises(InvalidRequestError):
+            await count_tokens(stand.stage(), order)
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
