@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.credentials.model import SystemState
 from services.credentials.policy.standing import NEVER
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Lapses:
 
 
 def _next_lapse(credential: Credential) -> float:
+    if credential.system_state is SystemState.QUARANTINED:
+        return NEVER  # nothing is noted about what cannot be read
     return min(
         (
             mark.expire_unix_s

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from services.credentials.model import Mark, MarkKind, Pool
+from dataclasses import replace
+
+from services.credentials.model import Mark, MarkKind, Pool, SystemState
 from services.credentials.server.lapses import Lapses
 from tests.unit.credentials.cases import NOW, credential
 
@@ -32,3 +34,11 @@ def test_a_changed_credential_is_looked_at_anew() -> None:
     changed = lapsing("a", 7)
     pool = pool.after(2, {"a": changed})  # type: ignore[dict-item]  # built above
     assert lapses.next_unix_s(pool, NOW) == NOW + 7
+
+
+def test_nothing_lapses_of_what_cannot_be_read() -> None:
+    aside = credential("a", marks=(Mark(MarkKind.QUOTA, NOW, NOW + 3),))
+    pool = Pool.of(1, [replace(aside, system_state=SystemState.QUARANTINED)])
+    lapses = Lapses()
+    assert lapses.next_unix_s(pool, NOW) is None
+    assert lapses.due(pool, NOW + 9) == []
