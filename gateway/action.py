@@ -86,13 +86,19 @@ class Actions:
     """Serves actions; holds no state of any of them."""
 
     def __init__(
-        self, stages: Stages, clock: Clock, *, providers: Collection[str], budget_s: float
+        self,
+        stages: Stages,
+        clock: Clock,
+        *,
+        providers: Collection[str],
+        budget_s: float,
+        running: set[Answer] | None = None,
     ) -> None:
         self._stages = stages
         self._clock = clock
         self._providers = frozenset(providers)
         self._budget_s = budget_s
-        self._running: set[Answer] = set()
+        self._running = running if running is not None else set()
 
     async def serve(self, action: Action, reply: Reply) -> None:
         """Serve one action to its end: an answer, an error in the client's dialect, or nobody."""

@@ -61,6 +61,10 @@ class HttpServer:
         self._site = site
         self.port = self._runner.addresses[0][1]
 
+    def use(self, table: RouteTable) -> None:
+        """Serve later requests by another table; those that run go on as they began."""
+        self._table = table
+
     def open(self) -> None:
         """Answer requests, those first that came since :meth:`start`."""
         self._is_open.set()

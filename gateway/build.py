@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gateway.action import Actions, Stages
 from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
 from gateway.adapters.handover import HandoverClient
@@ -15,22 +14,17 @@ from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
-from gateway.commands.obeying import Commands
-from gateway.decider import Decider
 from gateway.first_key import FirstKey, ensure_first_key
-from gateway.issuing import Issuers
 from gateway.model.decision import Strategy
 from gateway.policy import policy_of
-from gateway.remembering import Remembering, state_threads
+from gateway.remembering import Remembering
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
-from gateway.routes.served import Served, table
-from gateway.routing import Routing
 from gateway.rpc.server import NoRpc
-from gateway.showing import Showing, Sources, showing_of
+from gateway.serving import Renewed, Serving
+from gateway.showing import Showing, Sources, moved, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
-from gateway.summaries import Summaries
-from gateway.thread import SessionThread, Thread
+from services.runtime.config import ConfigError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
     from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
-    from gateway.model import Action
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
     from gateway.rescues import RescueRules
     from gateway.sessions.memory import Sessions
@@ -96,6 +89,7 @@ class Gateway:
         showing: Showing | None = None,
         rescues: RescueRules = DEFAULT_RULES,
         remembering: Remembering | None = None,
+        renewed: Callable[[Catalog], Renewed] | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -112,41 +106,41 @@ class Gateway:
         if deciding is not None:
             remembering = Remembering(deciding.store, deciding.sessions)
         self._remembering = remembering
-        decider = Decider(
-            credentials, policy, catalog, clock, _routing(deciding, catalog, clock), rescues
-        )
-        strategy = deciding.rules.strategy if deciding is not None else Strategy.REQUESTED
-        self._actions = Actions(
-            Stages(
-                thread_of=(
-                    state_threads(remembering, policy, catalog, clock)
-                    if deciding is None
-                    else _threads(deciding, catalog, clock, rescues)
-                ),
-                decider=decider,
-                summaries=Summaries(
-                    deciding.handover if deciding is not None else None, ledger, catalog
-                ),
-                credentials=credentials,
-                ledger=ledger,
-                dispatch=dispatch,
-                watchers=showing.watchers if showing is not None else None,
-                commands=(
-                    Commands(remembering.sessions, decider, catalog, clock, strategy.value)
-                    if remembering is not None
-                    else None
-                ),
-                issuers=(Issuers(remembering.sessions, clock) if remembering is not None else None),
-                tagged_models=catalog.tagged_models,
-            ),
+        self._serving = Serving(
+            settings,
+            intake,
             clock,
-            providers=policy.known_providers,
-            budget_s=settings.action_budget_seconds,
+            ledger,
+            credentials,
+            dispatch,
+            deciding,
+            remembering,
+            rescues,
+            self.readiness,
         )
+        self._renewed = renewed
+        self._actions = self._serving.actions(policy, catalog, showing)
         self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
-        served = Served(intake, self._actions, dispatch, ledger, catalog, self.readiness)
-        more = showing.routes(intake) if showing is not None else {}
-        self._server = HttpServer(table(served, settings, more))
+        self._server = HttpServer(self._serving.table(self._actions, catalog, showing))
+
+    def adopt(self, catalog: Catalog) -> Callable[[], None]:
+        """Return what makes later requests use ``catalog``; those that run keep theirs.
+
+        Raises:
+            ConfigError: the settings name a model that it does not have.
+        """
+        if self._renewed is None:
+            raise ConfigError("this gateway keeps the catalog that it began with")
+        newer = self._renewed(catalog)
+        actions = self._serving.actions(newer.policy, catalog, newer.showing)
+        table = self._serving.table(actions, catalog, newer.showing)
+
+        def take_over() -> None:
+            self._actions = actions
+            self._server.use(table)
+            newer.take_over()
+
+        return take_over
 
     @property
     def port(self) -> int:
@@ -241,13 +235,25 @@ def build(
         _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
     remembering = open_sessions(settings, clock)
     showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
+    ledger = open_ledger(settings, catalog, clock, showing.feed.settled)
+
+    def renewed(newer: Catalog) -> Renewed:
+        own = policy_of(routing, common, newer)
+        shown = moved(showing, Sources(credentials, own, newer, clock), routing, peers)
+
+        def take_over() -> None:
+            ledger.use(newer)
+            shown.take_over()
+
+        return Renewed(own, shown, take_over)
+
     return Gateway(
         settings,
         policy,
         catalog,
         clock,
         store=open_key_store(settings, clock),
-        ledger=open_ledger(settings, catalog, clock, showing.feed.settled),
+        ledger=ledger,
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"]),
         background=(credentials,),
@@ -259,6 +265,7 @@ def build(
         showing=showing,
         rescues=routing.rescue_rules,
         remembering=remembering,
+        renewed=renewed,
     )
 
 
@@ -282,17 +289,3 @@ def deciding_of(
         sessions=remembering.sessions,
         rules=routing.rules,
     )
-
-
-def _threads(
-    deciding: Deciding, catalog: Catalog, clock: Clock, rescues: RescueRules
-) -> Callable[[Action], Thread]:
-    """Return what gives each action its session."""
-    sessions, strategy = deciding.sessions, deciding.rules.strategy.value
-    return lambda action: SessionThread(sessions, action, catalog, strategy, clock, rescues)
-
-
-def _routing(deciding: Deciding | None, catalog: Catalog, clock: Clock) -> Routing | None:
-    if deciding is None:
-        return None
-    return Routing(deciding.scorer, deciding.planner, catalog, clock, deciding.rules)

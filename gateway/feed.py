@@ -52,6 +52,7 @@ class _Running:
     """An action between its decision and its end."""
 
     action: Action
+    catalog: Catalog
     rows: list[LedgerRow] = field(default_factory=list)
     told: set[int] = field(default_factory=set)
     """Attempts whose failure was told as it happened."""
@@ -96,6 +97,10 @@ class Feed:
         self._readers: set[Reader] = set()
         self._running: dict[str, _Running] = {}
 
+    def use(self, catalog: Catalog) -> None:
+        """Price what is decided from now on by another catalog."""
+        self._catalog = catalog
+
     @property
     def is_full(self) -> bool:
         """Whether no reader more is taken."""
@@ -115,7 +120,7 @@ class Feed:
         """Tell of a decision."""
         if not self._readers:
             return
-        self._running[action.id] = _Running(action)
+        self._running[action.id] = _Running(action, self._catalog)
         explained = Explained(
             action=action,
             decision=decision,
@@ -160,7 +165,8 @@ class Feed:
             return
         rows = tuple(running.rows) if running is not None else ()
         told = replace(completed, rows=rows)
-        saved = saved_micros(told, action.features.requested_model, self._catalog)
+        catalog = running.catalog if running is not None else self._catalog
+        saved = saved_micros(told, action.features.requested_model, catalog)
         self._tell(replace(told, saved_micros=saved), action)
 
     def _tell_attempt(self, event: Event, action: Action) -> None:

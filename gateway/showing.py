@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Silent
@@ -17,7 +18,7 @@ from gateway.routes import route
 from gateway.routing import Routing
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import RpcServer, router_bundle
-from gateway.rpc.servicer import Parts
+from gateway.rpc.servicer import Parts, RouterServicer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,11 +63,51 @@ class Showing:
         if shadow_of is not None:
             name = Strategy.CLUSTER.value
             self.shadow = Shadow(self.feed, shadow_of, sources.catalog, sources.clock, name)
-        self._sources = sources
         self._settings = settings
+        self._strategy = strategy
+        self._previews = previews
+        self._servicer: RouterServicer | None = None
+        self._versions: dict[str, str] = {}
+        self.rest_on(sources, rehearsal_of, shadow_of)
+
+    def moved(
+        self, sources: Sources, rehearsal_of: RehearsalOf, shadow_of: RehearsalOf | None = None
+    ) -> Showing:
+        """Return the same on other sources; nothing of this changes before :meth:`take_over`."""
+        other = copy.copy(self)
+        other.rest_on(sources, rehearsal_of, shadow_of)
+        return other
+
+    def take_over(self) -> None:
+        """Make readers, the shadow and later calls use these sources."""
+        sources = self._sources
+        self.feed.use(sources.catalog)
+        if self.shadow is not None and self._shadow_of is not None:
+            self.shadow.use(self._shadow_of, sources.catalog)
+        self._versions.update(self._versions_now())
+        if self._servicer is not None:
+            parts = self._servicer.parts
+            self._servicer.use(replace(parts, explainer=self._explainer, listing=self._listing()))
+
+    def rest_on(
+        self, sources: Sources, rehearsal_of: RehearsalOf, shadow_of: RehearsalOf | None
+    ) -> None:
+        """Explain by other sources; who is served already goes on until :meth:`take_over`."""
+        catalog, clock, strategy = sources.catalog, sources.clock, self._strategy.value
+        self._sources = sources
+        self._shadow_of = shadow_of
         self._explainer = Explainer(
-            rehearsal_of, previews, sources.catalog, sources.clock, strategy.value, self.shadow
+            rehearsal_of, self._previews, catalog, clock, strategy, self.shadow
         )
+
+    def _listing(self) -> Listing:
+        sources = self._sources
+        records = Records(sources.policy, sources.catalog)
+        return Listing(sources.credentials, records, sources.catalog, sources.clock)
+
+    def _versions_now(self) -> dict[str, str]:
+        catalog, policy = self._sources.catalog, self._sources.policy
+        return {"catalog_version": catalog.version, "config_version": policy.config_version}
 
     @property
     def watchers(self) -> Watchers:
@@ -79,17 +120,18 @@ class Showing:
 
     def rpc_server(self, intake: Intake) -> RpcServer:
         """Return RouterService on its port, not yet listening."""
-        sources, settings = self._sources, self._settings
-        policy, catalog = sources.policy, sources.catalog
+        settings = self._settings
         parts = Parts(
             intake=intake,
             callers=Callers(intake.keys, settings.admin_token.get_secret_value()),
             explainer=self._explainer,
-            listing=Listing(sources.credentials, Records(policy, catalog), catalog, sources.clock),
+            listing=self._listing(),
             feed=self.feed,
         )
-        versions = {"catalog_version": catalog.version, "config_version": policy.config_version}
-        return RpcServer(router_bundle(parts, versions), parts.gate, settings.rpc_listen)
+        self._versions.update(self._versions_now())
+        self._servicer = RouterServicer(parts)
+        bundle = router_bundle(parts, self._versions, self._servicer)
+        return RpcServer(bundle, parts.gate, settings.rpc_listen)
 
 
 def showing_of(
@@ -99,15 +141,24 @@ def showing_of(
     peers: Mapping[str, Channel],
 ) -> Showing:
     """Return what explains and shows the decisions of a strategy."""
-    rehearsal_of = _scored if routing.strategy is Strategy.CLUSTER else _requested
-    return Showing(
-        sources,
-        settings,
-        routing.strategy,
-        rehearsal_of(sources, routing, peers),
-        PreviewClient(peers["credentials"]),
-        _shadow(sources, routing, peers) if routing.shadow else None,
-    )
+    rehearsal_of, shadow_of = _rehearsals(sources, routing, peers)
+    previews = PreviewClient(peers["credentials"])
+    return Showing(sources, settings, routing.strategy, rehearsal_of, previews, shadow_of)
+
+
+def moved(
+    showing: Showing, sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+) -> Showing:
+    """Return the same as ``showing`` on other sources, not yet taken over."""
+    return showing.moved(sources, *_rehearsals(sources, routing, peers))
+
+
+def _rehearsals(
+    sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
+) -> tuple[RehearsalOf, RehearsalOf | None]:
+    of_strategy = _scored if routing.strategy is Strategy.CLUSTER else _requested
+    shadow_of = _shadow(sources, routing, peers) if routing.shadow else None
+    return of_strategy(sources, routing, peers), shadow_of
 
 
 def _shadow(

@@ -55,6 +55,11 @@ class Shadow:
         self._waiting: asyncio.Queue[tuple[Action, Decision]] = asyncio.Queue(MOST_WAITING)
         self._task: asyncio.Task[None] | None = None
 
+    def use(self, rehearsal_of: RehearsalOf, catalog: Catalog) -> None:
+        """Decide by another catalog from now on."""
+        self._rehearsal_of = rehearsal_of
+        self._catalog = catalog
+
     def start(self) -> None:
         """Begin to decide what was heard of."""
         self._task = asyncio.get_running_loop().create_task(self._run())

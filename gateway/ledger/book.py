@@ -92,6 +92,10 @@ class Book:
         self._journal.close()
         await self._store.aclose()
 
+    def use(self, catalog: Catalog) -> None:
+        """Price what is opened from now on by another catalog; open accounts keep theirs."""
+        self._catalog = catalog
+
     def open(
         self,
         action: Action,
@@ -112,7 +116,7 @@ class Book:
         except OSError as error:
             _log.error("ledger_journal_failed", error=error.strerror or str(error))
             raise _full("its journal cannot be written") from error
-        return Ticket(opening, _Sink(self, segment), self._clock)
+        return Ticket(opening, _Sink(self, segment, self._catalog), self._clock)
 
     async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
         """Return stored rows with their places, those past ``after``, oldest first.
@@ -131,11 +135,15 @@ class Book:
             return None
 
     def settle(
-        self, opening: Opening, records: Sequence[AttemptRecord], opened_in: Segment
+        self,
+        opening: Opening,
+        records: Sequence[AttemptRecord],
+        opened_in: Segment,
+        catalog: Catalog,
     ) -> Bill | None:
-        """Make, write and queue the rows of an action."""
+        """Make, write and queue the rows of an action, at the prices of ``catalog``."""
         self.notes.drop(opening.key)
-        rows = rows_of(opening, records, self._catalog, self._clock.now_unix_s())
+        rows = rows_of(opening, records, catalog, self._clock.now_unix_s())
         segment = self.write(line_of(Settled(opening.key, rows)))
         # Rows whose line is lost keep the segment that opened them: a death would settle it anew.
         self._writer.add(rows, segment or opened_in)
@@ -176,17 +184,18 @@ class Book:
 
 
 class _Sink:
-    """Ties the ticket of one action to the segment that keeps its opening."""
+    """Ties the ticket of one action to the segment of its opening, and to its catalog."""
 
-    def __init__(self, book: Book, opened_in: Segment) -> None:
+    def __init__(self, book: Book, opened_in: Segment, catalog: Catalog) -> None:
         self._book = book
         self._opened_in = opened_in
+        self._catalog = catalog
 
     def note(self, opening: Opening, record: AttemptRecord) -> None:
         self._book.notes.put(opening.key, record)
 
     def settle(self, opening: Opening, records: Sequence[AttemptRecord]) -> Bill | None:
-        return self._book.settle(opening, records, self._opened_in)
+        return self._book.settle(opening, records, self._opened_in, self._catalog)
 
 
 def _full(why: str) -> RouterError:

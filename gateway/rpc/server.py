@@ -25,12 +25,14 @@ ENVELOPE_BYTES = 1024 * 1024
 """What a message may hold besides the body of a request."""
 
 
-def router_bundle(parts: Parts, versions: Mapping[str, str]) -> Bundle:
+def router_bundle(
+    parts: Parts, versions: Mapping[str, str], servicer: RouterServicer | None = None
+) -> Bundle:
     """Return RouterService; it owns nothing that has to be started or closed."""
-    servicer = RouterServicer(parts)
+    served = servicer if servicer is not None else RouterServicer(parts)
 
     def attach(server: grpc.aio.Server) -> None:
-        rpc.add_RouterServiceServicer_to_server(servicer, server)
+        rpc.add_RouterServiceServicer_to_server(served, server)
 
     async def nothing() -> None:
         """Do nothing."""

@@ -60,6 +60,15 @@ class RouterServicer(rpc.RouterServiceServicer):
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
+    @property
+    def parts(self) -> Parts:
+        """What it passes questions on to."""
+        return self._parts
+
+    def use(self, parts: Parts) -> None:
+        """Pass later questions on to other parts; calls that run keep theirs."""
+        self._parts = parts
+
     async def Route(  # noqa: N802 - name fixed by the proto
         self,
         request: pb.RouteRequest,

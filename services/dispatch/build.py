@@ -107,7 +107,8 @@ def build(
         },
         secret_methods=frozenset({f"/{FULL_NAME}/Dispatch"}),
         max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
-        info=lambda: {"catalog_version": catalog.version},
+        info=lambda: {"catalog_version": servicer.catalog_version},
+        adopt=servicer.adopt,
     )
 
 

@@ -11,7 +11,7 @@ from services.runtime.catalog import load_catalog
 from services.runtime.clock import SystemClock
 from services.runtime.config import read_document
 from services.runtime.edge import EdgeOptions, serve_edge
-from services.runtime.parts import TABLES_OF_PARTS, Peers
+from services.runtime.parts import TABLES_OF_PARTS, Peers, watch_of
 from services.runtime.providers import providers_of
 from services.runtime.settings import CommonSettings
 
@@ -34,17 +34,19 @@ def main(file: Path | None = None) -> int:
         peers = Peers(document, "gateway", {"dispatch": largest, "handover": largest})
         routing = document.section(RoutingSettings, "routing")
         with document.naming_sources():
+            catalog = load_catalog(common.catalog, document.base, providers=providers_of(common))
             edge = gateway.build.build(
                 own,
                 routing,
                 common,
-                catalog=load_catalog(common.catalog, document.base, providers=providers_of(common)),
+                catalog=catalog,
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )
         options = EdgeOptions(own.ops_listen, own.lame_duck_seconds, own.drain_seconds)
         try:
-            await serve_edge(edge, options)
+            watch = watch_of(document, common, catalog, [edge.adopt])
+            await serve_edge(edge, options, watch=watch)
         finally:
             await peers.aclose()
 

@@ -20,6 +20,7 @@ from services.runtime.edge import EdgeOptions, Listening, serve_edge
 from services.runtime.providers import BASE_URLS, providers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from services.domain.catalog import Catalog
@@ -87,6 +88,13 @@ async def run_embedded(document: Document, settings: Settings) -> None:
             bundles=stage.bundles,
             sockets=sockets,
             announce=announce,
+            watch=parts.watch_of(
+                document,
+                settings,
+                catalog,
+                [*(bundle.adopt for bundle in stage.bundles), stage.edge.adopt],
+                sandbox_documents(is_sandboxed=is_sandboxed),
+            ),
         )
 
 
@@ -133,9 +141,14 @@ def catalog_of(document: Document, settings: Settings, *, is_sandboxed: bool) ->
     Raises:
         ConfigError: a file of the configuration is unusable.
     """
-    extra = (sandbox_catalog.document(),) if is_sandboxed else ()
+    extra = sandbox_documents(is_sandboxed=is_sandboxed)
     known = providers_of(settings)
     return load_catalog(settings.catalog, document.base, extra, providers=known)
+
+
+def sandbox_documents(*, is_sandboxed: bool) -> tuple[Mapping[str, object], ...]:
+    """Return the models of the sandbox, where that runs."""
+    return (sandbox_catalog.document(),) if is_sandboxed else ()
 
 
 def wants_sandbox(settings: Settings) -> bool:

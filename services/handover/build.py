@@ -13,8 +13,11 @@ from services.handover.server.summaries import Summaries
 from services.runtime import log
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
+from services.runtime.reloading import Current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.domain.catalog import Binding, Catalog
     from services.handover.settings import HandoverSettings
     from services.runtime.channel import ChannelTo
@@ -41,25 +44,34 @@ def build(
     Raises:
         ConfigError: a provider is configured by halves.
     """
-    default = _default(settings, common, catalog)
+    current = Current(catalog)
+    models = DispatchModels(channel_to("dispatch"), clock)
 
-    def window_of(ref: BindingRef) -> int:
-        row = _row(catalog, ref.model_id, ref.provider, ref.index)
-        return row.context_window_tokens if row else 0
+    def summaries_on(used: Catalog) -> Summaries:
+        def window_of(ref: BindingRef) -> int:
+            row = _row(used, ref.model_id, ref.provider, ref.index)
+            return row.context_window_tokens if row else 0
 
-    summaries = Summaries(
-        DispatchModels(channel_to("dispatch"), clock),
-        Limits(settings.timeout_seconds, settings.max_summary_tokens, default),
-        clock,
-        window_of,
-    )
-    servicer = Handover(summaries, clock)  # type: ignore[abstract]  # Compact is not served yet
+        default = _default(settings, common, used)
+        limits = Limits(settings.timeout_seconds, settings.max_summary_tokens, default)
+        return Summaries(models, limits, clock, window_of)
+
+    servicer = Handover(summaries_on(catalog), clock)  # type: ignore[abstract]  # Compact is not served yet
 
     async def start() -> None:
-        if default is None:
+        if _default(settings, common, catalog) is None:
             _log.info(
                 "default_summarizer_unknown", model=settings.model, provider=settings.provider
             )
+
+    def adopt(newer: Catalog) -> Callable[[], None]:
+        steps = (current.adopt(newer), servicer.replaced(summaries_on(newer)))
+
+        def take_over() -> None:
+            for step in steps:
+                step()
+
+        return take_over
 
     return Bundle(
         full_name=FULL_NAME,
@@ -68,7 +80,8 @@ def build(
         aclose=_nothing,
         allowed_callers={f"/{FULL_NAME}/Summarize": frozenset({"gateway"})},
         max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
-        info=lambda: {"catalog_version": catalog.version},
+        info=lambda: {"catalog_version": current.version},
+        adopt=adopt,
     )
 
 

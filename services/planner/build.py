@@ -8,6 +8,7 @@ from pointsman.planner.v1 import planner_pb2_grpc as rpc
 
 from services.planner.server import PlannerServicer
 from services.runtime.host import Bundle
+from services.runtime.reloading import Current
 
 if TYPE_CHECKING:
     import grpc
@@ -32,7 +33,8 @@ def build(
     channel_to: ChannelTo,
 ) -> Bundle:
     """Return the service. It needs no clock and no peer, keeps no store, and is always ready."""
-    servicer = PlannerServicer(settings.rules, catalog.version)
+    current = Current(catalog)
+    servicer = PlannerServicer(settings.rules, current)
 
     def attach(server: grpc.aio.Server) -> None:
         rpc.add_PlannerServiceServicer_to_server(servicer, server)
@@ -43,7 +45,8 @@ def build(
         start=_nothing,
         aclose=_nothing,
         allowed_callers={f"/{FULL_NAME}/PlanAction": CALLERS.union(settings.callers)},
-        info=lambda: {"catalog_version": catalog.version},
+        info=lambda: {"catalog_version": current.version},
+        adopt=current.adopt,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import grpc
 
     from services.planner.model.rules import Rules
+    from services.runtime.reloading import Current
 
 _log = log.get_logger("planner")
 
@@ -24,9 +25,9 @@ _log = log.get_logger("planner")
 class PlannerServicer(rpc.PlannerServiceServicer):
     """Serves PlannerService. Holds no state between calls."""
 
-    def __init__(self, rules: Rules, catalog_version: str) -> None:
+    def __init__(self, rules: Rules, current: Current) -> None:
         self._rules = rules
-        self._catalog_version = catalog_version
+        self._current = current
 
     async def PlanAction(  # noqa: N802 - name fixed by the proto
         self,
@@ -37,6 +38,6 @@ class PlannerServicer(rpc.PlannerServiceServicer):
         asked = decode(request)
         rules = self._rules if asked.overrides is None else self._rules.replaced(asked.overrides)
         decision = decide(asked.question, rules)
-        is_ours = asked.labels.catalog_version == self._catalog_version
+        is_ours = asked.labels.catalog_version == self._current.version
         _log.info("plan_action", is_own_catalog=is_ours, **facts_of(decision, asked.labels))
         return encode(decision, asked.labels, host.VERSION)

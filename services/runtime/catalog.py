@@ -33,11 +33,15 @@ def load_catalog(
         ConfigError: a file cannot be read or an entry is unusable; names file, model and fix.
     """
     documents = [builtin_document(), *extra_documents]
-    for name in settings.extend:
-        path = base / Path(name).expanduser()
+    for path in catalog_files(settings, base):
         documents.append(parse_toml(path))
         _refuse_strangers(_check(documents, str(path)), str(path), providers)
     return _check(documents, "built-in catalog")
+
+
+def catalog_files(settings: CatalogSettings, base: Path) -> tuple[Path, ...]:
+    """Return the files that add to the built-in models, in order."""
+    return tuple(base / Path(name).expanduser() for name in settings.extend)
 
 
 def builtin_document() -> dict[str, object]:

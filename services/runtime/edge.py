@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from services.runtime.host import Bundle
+    from services.runtime.reloading import CatalogWatch
 
 _log = get_logger("host")
 
@@ -73,11 +74,12 @@ async def serve_edge(
     bundles: Sequence[Bundle] = (),
     sockets: Sequence[tuple[Bundle, ServerOptions]] = (),
     announce: Callable[[Listening], Awaitable[None]] | None = None,
+    watch: CatalogWatch | None = None,
 ) -> None:
     """Run ``edge`` above ``bundles`` until SIGTERM or SIGINT, then drain and close everything.
 
     The bundles are reached in process; those in ``sockets`` listen on an address besides.
-    ``announce`` is called once all of it serves.
+    ``announce`` is called once all of it serves; ``watch`` brings newer catalogs.
 
     Raises:
         OSError: an address cannot be bound.
@@ -104,6 +106,8 @@ async def serve_edge(
             _log.info("serving", service="gateway", port=edge.port, ops_port=ops.port)
             if announce is not None:
                 await announce(Listening(edge.port, ops.port))
+            if watch is not None:
+                await stack.enter_async_context(watch.running())
             async with ops.measuring_loop_lag():
                 await stop.first.wait()
                 ops.set_draining()

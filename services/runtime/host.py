@@ -37,6 +37,8 @@ from services.runtime.ops import OpsListener
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from services.runtime.reloading import Adopt, CatalogWatch
+
 VERSION = "0.1.0"
 INFO_SERVICE = "pointsman.common.v1.InfoService"
 
@@ -64,6 +66,8 @@ class Bundle:
     """States of what it needs, by name; all true: ready."""
     info: Callable[[], Mapping[str, str]] = dict
     """``catalog_version``, ``config_version`` where it has them."""
+    adopt: Adopt | None = None
+    """Checks a newer catalog and returns what takes it over; None: it uses none."""
 
     @property
     def short_name(self) -> str:
@@ -208,8 +212,10 @@ class Server:
         await self._server.stop(grace_s)
 
 
-async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> None:
-    """Run ``bundles`` until SIGTERM or SIGINT, then drain and close them.
+async def serve(
+    bundles: Sequence[Bundle], server_options: ServerOptions, watch: CatalogWatch | None = None
+) -> None:
+    """Run ``bundles``, told of newer catalogs by ``watch``, until SIGTERM or SIGINT; then drain.
 
     Raises:
         OSError: an address cannot be bound.
@@ -235,6 +241,8 @@ async def serve(bundles: Sequence[Bundle], server_options: ServerOptions) -> Non
                     port=server.port,
                     ops_port=ops.port,
                 )
+            if watch is not None:
+                await stack.enter_async_context(watch.running())
             await _until_drained(server, ops, server_options, stop)
     finally:
         ops.stop()

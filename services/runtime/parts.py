@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from services.runtime import channel, launch, log
-from services.runtime.catalog import load_catalog
+from services.runtime.catalog import catalog_files, load_catalog
 from services.runtime.clock import Clock, SystemClock
 from services.runtime.config import Document, SettingError, read_document
 from services.runtime.host import Bundle, ServerOptions, serve
 from services.runtime.providers import providers_of
+from services.runtime.reloading import CatalogWatch
 from services.runtime.settings import CommonSettings, ServiceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel, ChannelTo
+    from services.runtime.reloading import Adopt
 
 PORTS: Mapping[str, int] = {
     "scorer": 50051,
@@ -116,6 +118,24 @@ def _ops_listen(name: str, listen: str) -> str:
     return f"{host}:{int(port) + OPS_PORT_OFFSET if int(port) else 0}"
 
 
+def watch_of(
+    document: Document,
+    common: CommonSettings,
+    catalog: Catalog,
+    adopters: Iterable[Adopt | None],
+    extra: Iterable[Mapping[str, object]] = (),
+) -> CatalogWatch:
+    """Return what brings newer catalogs than ``catalog`` to those that take one over."""
+    known = providers_of(common)
+    documents = tuple(extra)
+
+    def load() -> Catalog:
+        return load_catalog(common.catalog, document.base, documents, providers=known)
+
+    files = catalog_files(common.catalog, document.base)
+    return CatalogWatch(load, files, catalog, [adopt for adopt in adopters if adopt is not None])
+
+
 def main(
     name: str,
     schema: type[S],
@@ -137,15 +157,16 @@ def main(
         peers = Peers(document, name, peer_sizes(settings) if peer_sizes else None)
         with document.naming_sources():
             options = server_options(name, settings)
+            catalog = load_catalog(common.catalog, document.base, providers=providers_of(common))
             bundle = build(
                 settings,
                 common,
-                catalog=load_catalog(common.catalog, document.base, providers=providers_of(common)),
+                catalog=catalog,
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )
         try:
-            await serve((bundle,), options)
+            await serve((bundle,), options, watch_of(document, common, catalog, [bundle.adopt]))
         finally:
             await peers.aclose()
 

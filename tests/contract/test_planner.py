@@ -51,6 +51,25 @@ def planner(settings: PlannerSettings | None = None) -> Bundle:
     )
 
 
+async def test_a_newer_catalog_is_that_of_later_calls(serve: Serve) -> None:
+    bundle = planner()
+    served = await serve(bundle)
+    newer = build_catalog([{"schema": 1}])
+    assert bundle.adopt is not None
+    take_over = bundle.adopt(newer)
+    before = bundle.info()["catalog_version"]
+    assert before != newer.version
+    take_over()
+    assert bundle.info()["catalog_version"] == newer.version
+    asked = request()
+    asked.catalog_version = newer.version
+    with capture_logs() as lines:
+        await rpc.PlannerServiceStub(served.channel("gateway")).PlanAction(
+            asked, timeout=DEADLINE_S
+        )
+    assert [line["is_own_catalog"] for line in lines if line["event"] == "plan_action"] == [True]
+
+
 async def plan(
     serve: Serve, asked: pb.PlanActionRequest, settings: PlannerSettings | None = None
 ) -> pb.PlanActionResponse:

@@ -353,3 +353,35 @@ async def test_it_is_ready_once_its_artifact_is_loaded(tmp_path: Path) -> None:
     await bundle.start()
     assert bundle.readiness() == {"artifact": True}
     await bundle.aclose()
+
+
+@pytest.mark.spec("SCO-64")
+async def test_a_newer_catalog_is_that_of_later_calls(serve: Serve, tmp_path: Path) -> None:
+    bundle = scorer(tmp_path)
+    stub = await stub_of(serve, bundle)
+    before = await stub.Score(request(), timeout=DEADLINE_S)
+    newer = worlds.catalog(worlds.entry("other", price=(1.0, 5.0)))
+    assert bundle.adopt is not None
+    take_over = bundle.adopt(newer)
+    assert await picks(stub) == {before.pick.binding.model_id}
+    take_over()
+    after = await stub.Score(request(), timeout=DEADLINE_S)
+    assert after.pick.binding.model_id == "other"
+    assert after.versions.catalog_version == newer.version == bundle.info()["catalog_version"]
+    assert after.evidence.is_embedding_cached
+
+
+async def picks(stub: rpc.ScorerServiceAsyncStub) -> set[str]:
+    answer = await stub.Score(request(), timeout=DEADLINE_S)
+    return {answer.pick.binding.model_id}
+
+
+async def test_a_catalog_that_the_artifact_cannot_speak_for_is_refused(
+    serve: Serve, tmp_path: Path
+) -> None:
+    bundle = scorer(tmp_path)
+    stub = await stub_of(serve, bundle)
+    assert bundle.adopt is not None
+    with pytest.raises(StartError, match="has figures for no tiered model"):
+        bundle.adopt(worlds.catalog())
+    assert (await stub.Score(request(), timeout=DEADLINE_S)).pick.binding.model_id

@@ -22,6 +22,7 @@ from services.runtime import database
 from services.runtime.config import SettingError
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
+from services.runtime.reloading import Current
 from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def build(
     Raises:
         SettingError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
     """
-    service, options = make_service(settings, common, catalog=catalog, clock=clock)
+    current = Current(catalog)
+    service, options = make_service(settings, common, current=current, clock=clock)
     servicer = CredentialsServicer(service, options, clock)
 
     def attach(server: grpc.aio.Server) -> None:
@@ -85,11 +87,12 @@ def build(
         allowed_callers=ALLOWED_CALLERS,
         secret_methods=SECRET_METHODS,
         readiness=service.readiness,
+        adopt=current.adopt,
     )
 
 
 def make_service(
-    settings: CredentialsSettings, common: CommonSettings, *, catalog: Catalog, clock: Clock
+    settings: CredentialsSettings, common: CommonSettings, *, current: Current, clock: Clock
 ) -> tuple[Service, Options]:
     """Return the service behind the gRPC face, not yet started, and what it was told.
 
@@ -105,7 +108,7 @@ def make_service(
         ),
         rules=Rules(
             families={name: one.family for name, one in providers.items()},
-            family_of=_family_of(catalog),
+            family_of=_family_of(current),
             warning_fallback_age_s=settings.warning_fallback_age_seconds,
             codex_warn_percent=settings.codex_warn_percent,
             ladder_base_s=settings.backoff_base_seconds,
@@ -138,11 +141,11 @@ def make_service(
     return service, options
 
 
-def _family_of(catalog: Catalog) -> Callable[[str], str]:
+def _family_of(current: Current) -> Callable[[str], str]:
     """Return what says a model's family; one without is a family of its own."""
 
     def family_of(model_id: str) -> str:
-        model = catalog.models.get(model_id)
+        model = current.catalog.models.get(model_id)
         return model.family or model_id if model is not None else model_id
 
     return family_of

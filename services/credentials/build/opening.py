@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from services.credentials.build import make_service
 from services.credentials.codec import credential as credential_codec
 from services.credentials.codec import operator as operator_codec
+from services.runtime.reloading import Current
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -95,7 +96,7 @@ async def opened(
         StartError: the store cannot be used.
         SettingError: a setting cannot be used.
     """
-    service, options = make_service(settings, common, catalog=catalog, clock=clock)
+    service, options = make_service(settings, common, current=Current(catalog), clock=clock)
     try:
         await service.vault.start(None)
         yield Desk(service, tuple(options.families), clock)

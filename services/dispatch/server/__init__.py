@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.plan import Budget
     from services.dispatch.server.target import Stage
+    from services.domain.catalog import Catalog
 
 
 class Dispatch(rpc.DispatchServiceServicer):
@@ -29,6 +31,20 @@ class Dispatch(rpc.DispatchServiceServicer):
         self._stage = stage
         self._budget = budget
         self._jitter = jitter
+
+    @property
+    def catalog_version(self) -> str:
+        """The version of the catalog of the next walk."""
+        return self._stage.catalog.version
+
+    def adopt(self, catalog: Catalog) -> Callable[[], None]:
+        """Return what makes later walks use ``catalog``; those that run keep theirs."""
+        stage = replace(self._stage, catalog=catalog)
+
+        def take_over() -> None:
+            self._stage = stage
+
+        return take_over
 
     async def Dispatch(  # noqa: N802 - name fixed by the proto
         self,

@@ -14,6 +14,8 @@ from services.runtime import host, log
 from services.runtime.metrics import BUCKETS_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import grpc
 
     from services.handover.server.summaries import Summaries
@@ -32,6 +34,14 @@ class Handover(rpc.HandoverServiceServicer):
     def __init__(self, summaries: Summaries, clock: Clock) -> None:
         self._summaries = summaries
         self._clock = clock
+
+    def replaced(self, summaries: Summaries) -> Callable[[], None]:
+        """Return what makes later calls use ``summaries``; those that run keep theirs."""
+
+        def take_over() -> None:
+            self._summaries = summaries
+
+        return take_over
 
     async def Summarize(  # noqa: N802 - name fixed by the proto
         self,

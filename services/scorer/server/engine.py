@@ -26,12 +26,23 @@ class Engine:
         embedder: Embedder,
         cache_entries: int,
         pool: EmbeddingPool | None = None,
+        *,
+        catalog_version: str = "",
     ) -> None:
+        self.catalog_version = catalog_version
         self.desk = desk
         self._embedder = embedder
         self._pool = pool
         self._entries = cache_entries
         self._vectors: OrderedDict[bytes, TextVector] = OrderedDict()
+
+    def moved(self, desk: Desk, catalog_version: str) -> Engine:
+        """Return this engine at another desk: the same embedder, threads and known vectors."""
+        other = Engine(
+            desk, self._embedder, self._entries, self._pool, catalog_version=catalog_version
+        )
+        other._vectors = self._vectors
+        return other
 
     async def embed(self, text: str, left_s: float | None = None) -> tuple[TextVector, bool]:
         """Return the vector of a text, and whether it was known already.

@@ -32,11 +32,8 @@ _log = log.get_logger("scorer")
 class ScorerServicer(rpc.ScorerServiceServicer):
     """Serves ScorerService. Between calls it holds the artifact and a cache of vectors."""
 
-    def __init__(
-        self, engine: Callable[[], Engine | None], catalog_version: str, clock: Clock
-    ) -> None:
+    def __init__(self, engine: Callable[[], Engine | None], clock: Clock) -> None:
         self._find_engine = engine
-        self._catalog_version = catalog_version
         self._clock = clock
 
     async def Score(  # noqa: N802 - name fixed by the proto
@@ -100,7 +97,7 @@ class ScorerServicer(rpc.ScorerServiceServicer):
 
     def _identity(self, engine: Engine) -> Identity:
         artifact = engine.desk.artifact
-        return Identity(host.VERSION, self._catalog_version, artifact.version, artifact.digest)
+        return Identity(host.VERSION, engine.catalog_version, artifact.version, artifact.digest)
 
     def _facts(
         self,
@@ -129,7 +126,7 @@ class ScorerServicer(rpc.ScorerServiceServicer):
             "knobs_hash": decision.knobs.hash,
             "artifact_version": identity.artifact_version,
             "is_version_as_asked": asked.artifact_version in ("", identity.artifact_version),
-            "is_own_catalog": eligibility.catalog_version == self._catalog_version,
+            "is_own_catalog": eligibility.catalog_version == identity.catalog_version,
             "eligibility_id": eligibility.record_id,
             "action_id": asked.action_id,
             "session_hash": asked.session_hash,

@@ -19,6 +19,7 @@ from gateway.ledger.verify import verify
 from gateway.model import Action, AttemptFailed, AttemptStarted, Caller, Failed, InstallationId
 from gateway.model.action import ActionId
 from gateway.model.record import AttemptOutcome
+from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, TurnType, WireFamily
 from services.domain.wire.model import Request
@@ -81,6 +82,23 @@ async def test_rows_are_stored_soon_and_the_journal_is_gone_at_the_end(tmp_path:
 
 
 @pytest.mark.spec("OPS-75", "OPS-73")
+@pytest.mark.spec("OPS-98")
+async def test_an_open_account_keeps_its_prices_when_the_catalog_changes(tmp_path: Path) -> None:
+    store = MemoryLedgerStore()
+    book = book_in(tmp_path / "j", CATALOG, store)
+    await book.start()
+    early = book.open(action(1), ACME, None)
+    book.use(build_catalog([]))
+    late = book.open(action(2), ACME, None)
+    for account in (early, late):
+        for part in (STARTED, HEAD, b"x", TAIL):
+            account.saw(part)
+    first, second = sorted(await store.wait_for(2), key=lambda row: row.action_id)
+    assert first.cost_micros is not None
+    assert second.cost_micros is None
+    await book.aclose()
+
+
 async def test_while_the_store_is_down_rows_wait_and_survive_a_restart(tmp_path: Path) -> None:
     store = MemoryLedgerStore()
     store.is_down = True

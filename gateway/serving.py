@@ -1,0 +1,121 @@
+"""What serves actions under one catalog: the loop with its stages, and the routes to it.
+
+A newer catalog gets a loop and routes of its own. Requests that run keep those that they began
+with, so that one action sees one catalog.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gateway.action import Actions, Stages
+from gateway.commands.obeying import Commands
+from gateway.decider import Decider
+from gateway.issuing import Issuers
+from gateway.model.decision import Strategy
+from gateway.remembering import state_threads
+from gateway.routes.served import Served, table
+from gateway.routing import Routing
+from gateway.summaries import Summaries
+from gateway.thread import SessionThread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gateway.build import Deciding
+    from gateway.eligibility import Policy
+    from gateway.model import Action
+    from gateway.ports import Answer, Credentials, Dispatch, Ledger
+    from gateway.remembering import Remembering
+    from gateway.requests import Intake
+    from gateway.rescues import RescueRules
+    from gateway.routes.table import RouteTable
+    from gateway.settings import GatewaySettings
+    from gateway.showing import Showing
+    from gateway.thread import Thread
+    from services.domain.catalog import Catalog
+    from services.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """What a newer catalog changes besides the loop, not yet taken over."""
+
+    policy: Policy
+    showing: Showing
+    take_over: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """All that stays when the catalog changes."""
+
+    settings: GatewaySettings
+    intake: Intake
+    clock: Clock
+    ledger: Ledger
+    credentials: Credentials
+    dispatch: Dispatch
+    deciding: Deciding | None
+    remembering: Remembering | None
+    rescues: RescueRules
+    readiness: Callable[[], Mapping[str, bool]]
+    running: set[Answer] = field(default_factory=set)
+    """Answers on their way, whichever catalog they began with."""
+
+    def actions(self, policy: Policy, catalog: Catalog, showing: Showing | None) -> Actions:
+        """Return the loop under one policy and one catalog."""
+        deciding, remembering, clock = self.deciding, self.remembering, self.clock
+        routing = _routing(deciding, catalog, clock)
+        decider = Decider(self.credentials, policy, catalog, clock, routing, self.rescues)
+        strategy = deciding.rules.strategy if deciding is not None else Strategy.REQUESTED
+        stages = Stages(
+            thread_of=(
+                state_threads(remembering, policy, catalog, clock)
+                if deciding is None
+                else _threads(deciding, catalog, clock, self.rescues)
+            ),
+            decider=decider,
+            summaries=Summaries(
+                deciding.handover if deciding is not None else None, self.ledger, catalog
+            ),
+            credentials=self.credentials,
+            ledger=self.ledger,
+            dispatch=self.dispatch,
+            watchers=showing.watchers if showing is not None else None,
+            commands=(
+                Commands(remembering.sessions, decider, catalog, clock, strategy.value)
+                if remembering is not None
+                else None
+            ),
+            issuers=(Issuers(remembering.sessions, clock) if remembering is not None else None),
+            tagged_models=catalog.tagged_models,
+        )
+        return Actions(
+            stages,
+            clock,
+            providers=policy.known_providers,
+            budget_s=self.settings.action_budget_seconds,
+            running=self.running,
+        )
+
+    def table(self, actions: Actions, catalog: Catalog, showing: Showing | None) -> RouteTable:
+        """Return the routes to a loop."""
+        served = Served(self.intake, actions, self.dispatch, self.ledger, catalog, self.readiness)
+        more = showing.routes(self.intake) if showing is not None else {}
+        return table(served, self.settings, more)
+
+
+def _threads(
+    deciding: Deciding, catalog: Catalog, clock: Clock, rescues: RescueRules
+) -> Callable[[Action], Thread]:
+    """Return what gives each action its session."""
+    sessions, strategy = deciding.sessions, deciding.rules.strategy.value
+    return lambda action: SessionThread(sessions, action, catalog, strategy, clock, rescues)
+
+
+def _routing(deciding: Deciding | None, catalog: Catalog, clock: Clock) -> Routing | None:
+    if deciding is None:
+        return None
+    return Routing(deciding.scorer, deciding.planner, catalog, clock, deciding.rules)
