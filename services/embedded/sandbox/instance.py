@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 Json = Mapping[str, object]
 
 WORD = "sandbox"
 MAX_DEPTH = 16
 """Deepest nesting that is followed; a schema that contains itself ends here."""
+MAX_PARTS = 4_096
+"""Most schemas that are followed for one value: one that contains itself twice would double."""
+MAX_SIZE = 1_024
+"""Longest text and list that a schema is given; it may ask for more than there is memory."""
 
 
-def instance(schema: object, root: Json | None = None, depth: int = 0) -> object:
+def instance(schema: object) -> object:
     """Return a value that fits ``schema``: required members only, texts that say ``sandbox``."""
-    if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
+    return _part(schema, schema, repeat(True, MAX_PARTS), 0)
+
+
+def _part(schema: object, whole: object, left: Iterator[bool], depth: int) -> object:
+    """Return a value for a part of the ``whole``; each part takes one of those ``left``."""
+    if not isinstance(schema, Mapping) or depth > MAX_DEPTH or not next(left, False):
         return None
-    whole = schema if root is None else root
     if "const" in schema:
         return schema["const"]
     if "default" in schema:
@@ -24,16 +33,16 @@ def instance(schema: object, root: Json | None = None, depth: int = 0) -> object
         case {"enum": [first, *_]}:
             return first
         case {"$ref": str(name)}:
-            return instance(_referred(name, whole), whole, depth + 1)
+            return _part(_referred(name, whole), whole, left, depth + 1)
         case {"anyOf": [first, *_]} | {"oneOf": [first, *_]}:
-            return instance(first, whole, depth + 1)
+            return _part(first, whole, left, depth + 1)
         case {"allOf": [*parts]}:
             merged = {k: v for part in parts if isinstance(part, Mapping) for k, v in part.items()}
-            return instance(merged, whole, depth + 1)
-    return _of_type(schema, whole, depth)
+            return _part(merged, whole, left, depth + 1)
+    return _of_type(schema, whole, left, depth)
 
 
-def _of_type(schema: Json, root: Json, depth: int) -> object:
+def _of_type(schema: Json, whole: object, left: Iterator[bool], depth: int) -> object:
     kind = schema.get("type")
     if isinstance(kind, list):
         kind = kind[0] if kind else None
@@ -48,18 +57,18 @@ def _of_type(schema: Json, root: Json, depth: int) -> object:
             return None
         case "array":
             count = schema.get("minItems")
-            item = instance(schema.get("items", {}), root, depth + 1)
-            return [item] * (count if isinstance(count, int) else 0)
+            size = min(count, MAX_SIZE) if isinstance(count, int) else 0
+            return [_part(schema.get("items", {}), whole, left, depth + 1) for _ in range(size)]
     properties = schema.get("properties")
     required = schema.get("required")
     if not isinstance(properties, Mapping) or not isinstance(required, list):
         return {}
-    return {name: instance(properties.get(name), root, depth + 1) for name in required}
+    return {name: _part(properties.get(name), whole, left, depth + 1) for name in required}
 
 
 def _word(schema: Json) -> str:
     least, most = schema.get("minLength"), schema.get("maxLength")
-    word = WORD.ljust(least, ".") if isinstance(least, int) else WORD
+    word = WORD.ljust(min(least, MAX_SIZE), ".") if isinstance(least, int) else WORD
     return word[:most] if isinstance(most, int) else word
 
 
@@ -72,8 +81,8 @@ def _number(schema: Json) -> object:
     return 0 if schema.keys() & {"multipleOf", "exclusiveMaximum"} else 1
 
 
-def _referred(name: str, root: Json) -> object:
-    at: object = root
+def _referred(name: str, whole: object) -> object:
+    at = whole
     for step in name.removeprefix("#").strip("/").split("/"):
         at = at.get(step) if isinstance(at, Mapping) and step else at
     return at

@@ -194,6 +194,19 @@ def test_a_schema_that_contains_itself_ends() -> None:
     assert isinstance(instance(schema), dict)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 1 << 20},
+        {"type": "string", "minLength": 1 << 24},
+        {"required": list("abc"), "properties": {key: {"$ref": "#"} for key in "abc"}},
+        {"type": "array", "minItems": 8, "items": {"$ref": "#"}},
+    ],
+)
+def test_what_a_schema_may_ask_for_is_bounded(schema: dict[str, object]) -> None:
+    assert len(orjson.dumps(instance(schema))) < 1 << 17
+
+
 @settings(max_examples=25)
 @given(st.recursive(st.text() | st.integers(-9, 9), lambda s: st.dictionaries(st.text(), s)))
 def test_any_json_gets_some_answer(value: object) -> None:
