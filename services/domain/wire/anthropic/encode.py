@@ -17,7 +17,7 @@ from services.domain.wire.model import (
     TransformAction,
     UnbuildableError,
 )
-from services.domain.wire.reading import dump
+from services.domain.wire.reading import dump, mapping, rows
 
 if TYPE_CHECKING:
     from services.domain.wire.anthropic.reasoning import Plan
@@ -65,7 +65,7 @@ class _Encoder:
             target.facts,
             max_tokens=max_tokens,
             cap=target.max_output_tokens,
-            has_open_tools=_ends_in_tool_result(messages),
+            has_open_tools=_answers_unsigned_calls(messages),
         )
         if plan.code:
             self._note(plan.code, TransformAction.PROJECTED, "reasoning")
@@ -268,6 +268,9 @@ def encode_foreign(request: Request, target: Target) -> EncodedRequest:
     return with_added_marks(encoded) if target.rules.is_cache_marked else encoded
 
 
-def _ends_in_tool_result(messages: list[dict[str, object]]) -> bool:
-    content = messages[-1]["content"]
-    return isinstance(content, list) and any(row.get("type") == "tool_result" for row in content)
+def _answers_unsigned_calls(messages: list[dict[str, object]]) -> bool:
+    """Whether the last message answers calls that no signed reasoning comes before."""
+    answered, *said = ([mapping(row) for row in rows(m["content"])] for m in messages[:-3:-1])
+    if not any(row.get("type") == "tool_result" for row in answered):
+        return False
+    return not said or said[0][0].get("type") not in ("thinking", "redacted_thinking")

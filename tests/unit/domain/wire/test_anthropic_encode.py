@@ -460,6 +460,19 @@ def test_a_budget_is_off_inside_a_tool_loop_without_signed_reasoning() -> None:
     assert "reasoning_off_in_tool_loop" in codes
 
 
+@pytest.mark.spec("XLT-168")
+@pytest.mark.parametrize("kind", ["signature", "redacted"])
+def test_a_budget_stays_inside_a_tool_loop_with_its_signed_reasoning(kind: str) -> None:
+    thought = Thinking("plan", (ProviderState(WireFamily.ANTHROPIC, kind, "x"),))
+    loop = foreign(HI, (A, [thought, call("c")]), (U, [answer("c", "ok")]))
+    reasoning = Reasoning("budget", budget_tokens=2000)
+    body, codes = encode(loop, BUDGET, reasoning=reasoning)
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": 2000}
+    assert "reasoning_off_in_tool_loop" not in codes
+    late = foreign(HI, (A, [Text("a"), thought, call("c")]), (U, [answer("c", "ok")]))
+    assert "thinking" not in encode(late, BUDGET, reasoning=reasoning)[0]
+
+
 blocks = st.one_of(
     st.builds(Text, st.text(max_size=3)),
     st.builds(Thinking, st.text(max_size=3)),
