@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from services.domain.catalog.values import (
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 _MODEL_KEYS = frozenset(
     [
@@ -80,17 +81,32 @@ def build_catalog(documents: Sequence[Mapping[str, object]]) -> Catalog:
     models: dict[str, Model] = {}
     for document in documents:
         refuse_unknown(document, frozenset({"models", "schema", "as_of"}), "catalog")
-        for entry in tables(document.get("models", []), "models"):
-            model = _model(entry)
-            models[model.id] = model
+        models.update(_models(document))
     for model in models.values():
-        for name in model.fallbacks:
-            if name not in models:
-                raise CatalogError(f"model {model.id!r}: fallbacks names unknown model {name!r}")
+        _refuse_unknown_fallbacks(model, models)
     _refuse_generations(models.values())
     digest = hashlib.sha256(orjson.dumps(list(documents), option=orjson.OPT_SORT_KEYS))
     folded = {model_id.casefold(): model_id for model_id in models}
     return Catalog(models=models, version=digest.hexdigest()[:16], _folded=folded)
+
+
+def _models(document: Mapping[str, object]) -> dict[str, Model]:
+    """Return the models of one document, each described once."""
+    found: dict[str, Model] = {}
+    for entry in tables(document.get("models", []), "models"):
+        model = _model(entry)
+        if model.id in found:
+            raise CatalogError(f"model {model.id!r}: id is that of two entries; remove one of them")
+        found[model.id] = model
+    return found
+
+
+def _refuse_unknown_fallbacks(model: Model, models: Collection[str]) -> None:
+    for name in model.fallbacks:
+        if name not in models:
+            near = difflib.get_close_matches(name, models, n=1)
+            fix = f"did you mean {near[0]!r}?" if near else "add it, or remove it from the list"
+            raise CatalogError(f"model {model.id!r}: fallbacks names unknown model {name!r}; {fix}")
 
 
 def _refuse_generations(models: Iterable[Model]) -> None:

@@ -175,6 +175,73 @@ def test_a_check_finds_what_a_start_would_and_names_the_file(
         assert done.error.startswith(f"error: pointsman.toml: {complaint}")
 
 
+MODEL = """
+[[models]]
+id = "acme-large"
+tier = "high"
+fallbacks = ["claude-haiku-4-5"]
+[[models.bindings]]
+provider = "acme"
+input_usd_per_mtok = 1.0
+output_usd_per_mtok = 2.0
+"""
+
+
+@pytest.mark.spec("SCO-62", "OPS-95")
+@pytest.mark.parametrize(
+    ("right", "wrong", "complaint"),
+    [
+        (MODEL, "", "cannot be read"),
+        (
+            '"high"',
+            '"hgih"',
+            "model 'acme-large': tier must be one of unknown, low, mid, high, top",
+        ),
+        (
+            "tier =",
+            "teir =",
+            "model 'acme-large': unknown key 'teir'; did you mean 'tier'?",
+        ),
+        (
+            "haiku-4-5",
+            "haiku-45",
+            "model 'acme-large': fallbacks names unknown model 'claude-haiku-45'; did you mean"
+            " 'claude-haiku-4-5'?",
+        ),
+        (
+            "= 2.0",
+            '= "2"',
+            "model 'acme-large', binding 0: output_usd_per_mtok must be set, in USD per million"
+            " tokens, 0 or more",
+        ),
+        (
+            'provider = "acme"',
+            'provider = "acne"',
+            "model 'acme-large', binding 0: no provider 'acne'; did you mean 'acme'",
+        ),
+        (MODEL, 2 * MODEL, "model 'acme-large': id is that of two entries; remove one of them"),
+    ],
+)
+def test_a_check_reads_the_files_that_extend_the_catalog(
+    tmp_path: Path, inline: Inline, right: str, wrong: str, complaint: str
+) -> None:
+    configured(
+        tmp_path,
+        '[catalog]\nextend = ["acme.toml"]\n[providers.acme]\nfamily = "openai_chat"\n'
+        'base_url = "http://127.0.0.1:1/v1"\n',
+    )
+    file = tmp_path / "acme.toml"
+    file.write_text(MODEL)
+    assert inline("config", "check").code == 0
+    file.unlink()
+    if wrong:
+        file.write_text(MODEL.replace(right, wrong))
+    for command in (("config", "check"), ("serve",)):
+        done = inline(*command)
+        assert done.code == 2
+        assert done.error.startswith(f"error: acme.toml: {complaint}")
+
+
 def test_what_the_sandbox_adds_may_be_excluded(tmp_path: Path, inline: Inline) -> None:
     configured(tmp_path, '[routing]\nexcluded_models = ["sandbox-small"]\n')
     assert inline("config", "check").code == 0
