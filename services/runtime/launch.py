@@ -9,9 +9,7 @@ The tree of errors that a user sees as one line::
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -44,7 +42,6 @@ def run(main: Callable[[], Coroutine[None, None, None]]) -> int:
     """
 
     def work() -> int:
-        yield_to_running()
         gc.freeze()
         gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
         gc.enable()
@@ -52,22 +49,6 @@ def run(main: Callable[[], Coroutine[None, None, None]]) -> int:
         return EXIT_OK
 
     return guarded(work)
-
-
-def yield_to_running() -> None:
-    """Let this program, when it is woken, wait for whoever runs on the same core.
-
-    A call to another service wakes that service while the caller still has work to do. Where they
-    share a core the kernel would set the caller aside at once, thirty times in an answer. The share
-    of the core stays the same, and nothing changes where a core is free. Call it before threads
-    are started: they inherit it. A policy that the operator chose stays, and so does the usual one
-    where the kernel or a sandbox forbids this.
-
-    Source: sched(7), SCHED_BATCH.
-    """
-    if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def settle() -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import os
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import structlog
@@ -16,15 +12,11 @@ from services.domain.errors import Reason, RouterError
 from services.runtime import launch
 from services.runtime.config import ConfigError
 
-ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the policy is one of Linux")
-
 
 @pytest.fixture(autouse=True)
-def _process_as_before() -> Iterator[None]:
+def _logs_as_before() -> Iterator[None]:
     yield
     structlog.reset_defaults()
-    if sys.platform == "linux":
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 @pytest.mark.parametrize(
@@ -83,31 +75,3 @@ def test_a_program_that_runs_looks_for_garbage_whatever_its_start_did() -> None:
         gc.enable()
         gc.set_threshold(*threshold)
     assert seen == [True]
-
-
-@ON_LINUX
-def test_a_program_that_is_woken_and_its_threads_set_nobody_aside() -> None:
-    seen: list[int] = []
-
-    async def main() -> None:
-        seen.append(os.sched_getscheduler(0))
-        seen.append(await asyncio.to_thread(os.sched_getscheduler, 0))
-
-    assert os.sched_getscheduler(0) == os.SCHED_OTHER
-    assert launch.run(main) == launch.EXIT_OK
-    assert seen == [os.SCHED_BATCH, os.SCHED_BATCH]
-
-
-@ON_LINUX
-def test_a_policy_that_the_operator_chose_stays() -> None:
-    seen: list[int] = []
-
-    def work() -> None:
-        # Of this thread alone: one that has become idle may not always go back.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        launch.yield_to_running()
-        seen.append(os.sched_getscheduler(0))
-
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(work).result()
-    assert seen == [os.SCHED_IDLE]
