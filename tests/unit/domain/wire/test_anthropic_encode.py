@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Literal
 from typing import TypedDict, Unpack
 
 import pytest
@@ -462,7 +463,9 @@ def test_a_budget_is_off_inside_a_tool_loop_without_signed_reasoning() -> None:
 
 @pytest.mark.spec("XLT-168")
 @pytest.mark.parametrize("kind", ["signature", "redacted"])
-def test_a_budget_stays_inside_a_tool_loop_with_its_signed_reasoning(kind: str) -> None:
+def test_a_budget_stays_inside_a_tool_loop_with_its_signed_reasoning(
+    kind: Literal["signature", "redacted"],
+) -> None:
     thought = Thinking("plan", (ProviderState(WireFamily.ANTHROPIC, kind, "x"),))
     loop = foreign(HI, (A, [thought, call("c")]), (U, [answer("c", "ok")]))
     reasoning = Reasoning("budget", budget_tokens=2000)
