@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Literal
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import pytest
 from hypothesis import given
