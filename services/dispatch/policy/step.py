@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.enums import WalkEnd, WalkStep
+from services.dispatch.policy.patience import DEADLINE_MARGIN_S
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
@@ -168,4 +169,5 @@ def _retry(
 def _is_too_late(wait_s: float, spent: Spent, shape: Shape, budget: Budget) -> bool:
     if spent.walk_s + wait_s >= budget.pre_commit_s:
         return True
-    return shape.time_left_s is not None and wait_s >= shape.time_left_s
+    # What is kept of the caller's time is no time to try once more.
+    return shape.time_left_s is not None and wait_s + DEADLINE_MARGIN_S >= shape.time_left_s

@@ -125,7 +125,9 @@ class Answer:
             case "failed":
                 for record in part.failed.attempts:
                     self._add(record)
-                self._end = CallEnd.REFUSED
+                # A walk waits for headers to its end: one that ran out of them ran out of time.
+                is_late = part.failed.failure_class == attempt_pb2.FAILURE_CLASS_HEADER_TIMEOUT
+                self._end = CallEnd.LATE if is_late else CallEnd.REFUSED
             case _:
                 return
 

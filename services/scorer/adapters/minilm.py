@@ -125,12 +125,12 @@ def open_session(model: Path) -> Session:
     Raises:
         ValueError: the file is missing, a placeholder or no model, or the runtime is not installed.
     """
+    if not model.is_file() or model.stat().st_size < LEAST_BYTES:
+        raise ValueError(f"{model} is no model: a file of at least 1 MiB is needed")
     try:
         runtime = importlib.import_module("onnxruntime")
     except ModuleNotFoundError:
         raise ValueError("onnxruntime is not installed: install the extra minilm") from None
-    if not model.is_file() or model.stat().st_size < LEAST_BYTES:
-        raise ValueError(f"{model} is no model: a file of at least 1 MiB is needed")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:

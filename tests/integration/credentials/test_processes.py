@@ -229,7 +229,8 @@ async def test_three_processes_agree_with_valkey_without_it_and_when_it_is_back(
             await made.hammer(rest, last)
             after = await agreed(rest)
             again = await made.start()
-            assert (await agreed([*rest, again])) == after
+            # A sweep may write once more meanwhile; whoever comes back sees what the others see.
+            assert (await agreed([*rest, again])).state_version >= after.state_version
 
 
 @pytest.mark.spec("CRD-131", "CRD-137", "CRD-139")
