@@ -18,7 +18,7 @@ from tests.bench import peers, planning, product, profile, stages, targets
 from tests.bench.book import Book
 from tests.bench.machine import BenchError, Machine
 from tests.bench.rounds import Plan, full_cases, measure, quick_cases, warm
-from tests.bench.shapes import Measurement, Target
+from tests.bench.shapes import Case, Measurement, Route, Target
 from tests.bench.sheets import Sheet, faults, sheets
 from tests.bench.table import show
 
@@ -49,6 +49,7 @@ app.command("profile")(profile.command)
 def bench(
     context: typer.Context,
     only: Annotated[str, typer.Option(help=f"Of {', '.join(STARTERS)}; empty: all.")] = "",
+    routes: Annotated[str, typer.Option(help="As in the tables; empty: all.")] = "",
     seconds: Annotated[float, typer.Option(min=0.1, max=MOST_SECONDS, help="Per load.")] = 2.0,
     rounds: Annotated[int, typer.Option(min=1, max=MOST_ROUNDS)] = 2,
     json: Annotated[Path | None, typer.Option(help="Also write every measurement here.")] = None,
@@ -62,7 +63,7 @@ def bench(
     plan = (
         Plan(0.5, 1, quick_cases(), warmup_seconds=0.2)
         if quick
-        else Plan(seconds, rounds, full_cases())
+        else Plan(seconds, rounds, _on(routes, full_cases()))
     )
     try:
         found, measured = _run(names, plan)
@@ -70,7 +71,7 @@ def bench(
         raise SystemExit(str(error)) from None
     for sheet in found:
         show(sheet)
-    if not (quick or only):
+    if not (quick or only or routes):
         typer.echo(planning.planner_line(PLANNED_SESSIONS))
     if json is not None:
         json.write_bytes(_document(measured, plan))
@@ -87,6 +88,13 @@ def _names(only: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     if missing := sorted(chosen & absent):
         typer.echo(f"not installed, left out: {', '.join(missing)} (make bench-peers)", err=True)
     return tuple(name for name in STARTERS if name in chosen - absent)
+
+
+def _on(routes: str, cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    asked = set(routes.split(",")) if routes else set(Route)
+    if unknown := sorted(asked - set(Route)):
+        raise typer.BadParameter(f"{', '.join(unknown)}: not one of {', '.join(Route)}")
+    return tuple(case for case in cases if case.route in asked)
 
 
 def _run(names: tuple[str, ...], plan: Plan) -> tuple[tuple[Sheet, ...], list[Measurement]]:
