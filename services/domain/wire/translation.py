@@ -179,10 +179,11 @@ class AnswerTranslation:
         half, self._half = self._half, None
         if half is None:
             return
-        index = half.opening.index
-        for block in self._checked(half.whole()):
-            told += _events_of(block, index + self._shift)
-            self._shift += not isinstance(block, ToolUse)
+        first = half.opening.index + self._shift
+        blocks = self._checked(half.whole())
+        for index, block in enumerate(blocks, first):
+            told += _events_of(block, index)
+        self._shift += len(blocks) - 1  # none for a call that is left out
 
     def _checked(self, call: ToolUse) -> list[Block]:
         """Return the call to show, with what carries its state; nothing for a nameless one."""

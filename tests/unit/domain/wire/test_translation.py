@@ -145,6 +145,14 @@ def test_nameless_calls_are_dropped_and_none_is_made_up(client: WireFamily) -> N
         assert word not in stream
 
 
+@pytest.mark.spec("XLT-124", "XLT-161")
+def test_what_follows_a_call_that_is_left_out_takes_its_place() -> None:
+    words: list[Event] = [BlockOpen(1, "text"), BlockDelta(1, "so"), BlockClose(1)]
+    events, _ = told([Start("m", "u"), *call(0, "{}", ""), *words, *call(2, "{}"), end()])
+    places = [event.index for event in events if isinstance(event, BlockOpen)]
+    assert places == [0, 1]
+
+
 @pytest.mark.spec("XLT-114", "XLT-225")
 @pytest.mark.parametrize("client", [A, O, R, G])
 @pytest.mark.parametrize("issuer", [A, O, R, G])
