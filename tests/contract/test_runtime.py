@@ -105,7 +105,7 @@ async def test_a_handler_sees_what_is_left_of_the_deadline(serve: Serve) -> None
 
     stub = await stub_of(serve, Sample(on_unary=look))
     await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
-    assert 0 < left_s[0] <= SOON_S
+    assert 0 < left_s[0] <= SOON_S + 0.1  # the wire rounds up, and clocks differ
 
 
 async def test_a_late_unary_call_ends_on_both_sides(serve: Serve) -> None:
