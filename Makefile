@@ -21,7 +21,7 @@ test: $(DEV_READY) ## Run every test but the slow ones
 	$(PYTEST) -m "not slow" -n 2 --dist worksteal $(TESTS) $(ARGS)
 
 unit: $(DEV_READY) ## Run the pure tests
-	$(PYTEST) -m "not slow" tests/unit $(ARGS)
+	$(PYTEST) -m "not slow" -n 2 --dist worksteal tests/unit $(ARGS)
 
 contract: $(DEV_READY) ## Run the contract tests: in process, Unix socket and TCP
 	$(PYTEST) -m "not slow" tests/contract $(ARGS)
