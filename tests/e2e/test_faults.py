@@ -122,18 +122,27 @@ async def in_each(
     await stand.seen_off()
 
 
+PLAYED = pytest.mark.parametrize(
+    ("case", "is_stream"),
+    [
+        pytest.param(case, is_stream, id=f"{case.name}-{'stream' if is_stream else 'whole'}")
+        for case in CASES
+        for is_stream in (True, False)
+        if is_stream or not case.is_of_streams
+    ],
+)
+"""Each fault on streams, and on whole answers where they can have it."""
+
+
 async def _awaited(work: Awaitable[None]) -> None:
     await work
 
 
-@STREAMED
-@pytest.mark.parametrize("case", CASES, ids=list(BY_NAME))
+@PLAYED
 @pytest.mark.spec("DSP-40", "DSP-42", "DSP-137", "DSP-139")
 async def test_with_a_second_binding_the_answer_is_whole(
     stand: Stand, case: Case, is_stream: bool
 ) -> None:
-    if case.is_of_streams and not is_stream:
-        pytest.skip("a whole answer is no stream")
     stand.script(case.name, case.fault, case.times)
 
     async def ask(family: WireFamily) -> None:
@@ -151,14 +160,11 @@ async def test_with_a_second_binding_the_answer_is_whole(
     await in_each(stand, ask, is_stream=is_stream)
 
 
-@STREAMED
-@pytest.mark.parametrize("case", CASES, ids=list(BY_NAME))
+@PLAYED
 @pytest.mark.spec("DSP-30", "DSP-110", "DSP-113")
 async def test_with_a_sibling_the_answer_is_whole(
     stand: Stand, case: Case, is_stream: bool
 ) -> None:
-    if case.is_of_streams and not is_stream:
-        pytest.skip("a whole answer is no stream")
     stand.script(case.name, case.fault, case.times)
 
     async def ask(family: WireFamily) -> None:

@@ -61,6 +61,7 @@ def batch(target: Target, examples: int, from_seed: int) -> Finding | None:
 
     try:
         attempt()
-    except Exception:  # noqa: BLE001 - whatever a reader raises is the finding
-        return last[0] if last else None
-    return None
+    except Exception:
+        if not last:
+            raise  # no reader broke: the drawing itself did
+    return last[0] if last else None

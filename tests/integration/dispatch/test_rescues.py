@@ -280,6 +280,11 @@ async def test_where_only_a_plan_may_pay_its_own_error_is_shown() -> None:
 
 # ----------------------------------------------------------------------------- cyber refusals
 
+REFUSED_FIRST = Fault(
+    error_first=True,
+    error_type="cyber_policy",
+    message="this was flagged for possible cybersecurity risk",
+)
 REFUSED = Fault(
     status=400,
     error_type="invalid_request_error",
@@ -295,24 +300,13 @@ def gated(plan: Plan) -> Plan:
 
 
 @pytest.mark.spec("DSP-100", "DSP-103")
-@STREAMED
 @pytest.mark.parametrize(
-    "fault",
-    [
-        REFUSED,
-        Fault(
-            error_first=True,
-            error_type="cyber_policy",
-            message="this was flagged for possible cybersecurity risk",
-        ),
-    ],
+    ("fault", "is_stream"), [(REFUSED, True), (REFUSED, False), (REFUSED_FIRST, True)]
 )
 @pytest.mark.parametrize("family", [CHAT, RESPONSES])
 async def test_a_cyber_refusal_is_swallowed_and_another_vendor_answers(
     family: WireFamily, fault: Fault, is_stream: bool
 ) -> None:
-    if fault.error_first and not is_stream:
-        pytest.skip("a whole answer has no first event")
     async with standing(family, ANTHROPIC, ANTHROPIC) as stand:
         script(stand, "p1", fault)
         answer = await stand.run(
