@@ -553,6 +553,25 @@ async def test_a_reset_clears_the_marks(rig: Rig) -> None:
     assert not (await rig.gateway.ResetQuota(reset, timeout=SOON_S)).transitions
 
 
+@pytest.mark.spec("CRD-150")
+async def test_secrets_are_sealed_anew_under_the_first_key(
+    serve: Serve, tmp_path: Path, clock: FakeClock
+) -> None:
+    old, new = "0a" * 32, "0b" * 32
+    await serve(bundle(tmp_path, clock, encryption_keys=[old]))
+    both = stub(
+        (await serve(bundle(tmp_path, clock, encryption_keys=[new, old]))).channel("gateway")
+    )
+    asked = pb.ReencryptCredentialsRequest(actor="tester")
+    first = await both.ReencryptCredentials(asked, timeout=SOON_S)
+    assert (first.changed_count, first.unreadable_count) == (2, 0)
+    again = await both.ReencryptCredentials(asked, timeout=SOON_S)
+    assert (again.changed_count, again.unreadable_count) == (0, 0)
+    assert again.kept_count >= 2
+    nameless = await denied(both.ReencryptCredentials(pb.ReencryptCredentialsRequest(), timeout=1))
+    assert "actor: must be set" in nameless.message
+
+
 @pytest.mark.spec("CRD-163", "CRD-164")
 async def test_an_explanation_moves_nothing_and_equals_the_next_pick(rig: Rig) -> None:
     for number in range(5):

@@ -160,6 +160,19 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
         )
         return pb.DeleteCredentialResponse(open_grant_count=open_count)
 
+    async def ReencryptCredentials(  # noqa: N802 - name fixed by the proto
+        self, request: pb.ReencryptCredentialsRequest, context: Context
+    ) -> pb.ReencryptCredentialsResponse:
+        """Seal every secret anew under the first key."""
+        done = await self._service.reseal(
+            fields.required(request.actor, "actor", operator_codec.MAX_ACTOR_CHARACTERS)
+        )
+        return pb.ReencryptCredentialsResponse(
+            changed_count=done.changed_count,
+            kept_count=done.kept_count,
+            unreadable_count=done.unreadable_count,
+        )
+
     async def WatchCredentials(  # noqa: N802 - name fixed by the proto
         self, request: pb.WatchCredentialsRequest, context: Context
     ) -> AsyncIterator[pb.WatchCredentialsResponse]:

@@ -438,6 +438,22 @@ class DeleteCredentialResponse(_message.Message):
     open_grant_count: int
     def __init__(self, open_grant_count: _Optional[int] = ...) -> None: ...
 
+class ReencryptCredentialsRequest(_message.Message):
+    __slots__ = ("actor",)
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    actor: str
+    def __init__(self, actor: _Optional[str] = ...) -> None: ...
+
+class ReencryptCredentialsResponse(_message.Message):
+    __slots__ = ("changed_count", "kept_count", "unreadable_count")
+    CHANGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    KEPT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    changed_count: int
+    kept_count: int
+    unreadable_count: int
+    def __init__(self, changed_count: _Optional[int] = ..., kept_count: _Optional[int] = ..., unreadable_count: _Optional[int] = ...) -> None: ...
+
 class WatchCredentialsRequest(_message.Message):
     __slots__ = ("installation_id", "resume_token", "wants_snapshot", "wants_eligibility", "wants_credentials")
     INSTALLATION_ID_FIELD_NUMBER: _ClassVar[int]

@@ -89,6 +89,11 @@ class CredentialsServiceStub:
                 request_serializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialRequest.SerializeToString,
                 response_deserializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialResponse.FromString,
                 _registered_method=True)
+        self.ReencryptCredentials = channel.unary_unary(
+                '/pointsman.credentials.v1.CredentialsService/ReencryptCredentials',
+                request_serializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsRequest.SerializeToString,
+                response_deserializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsResponse.FromString,
+                _registered_method=True)
         self.WatchCredentials = channel.unary_stream(
                 '/pointsman.credentials.v1.CredentialsService/WatchCredentials',
                 request_serializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.WatchCredentialsRequest.SerializeToString,
@@ -215,6 +220,15 @@ class CredentialsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReencryptCredentials(self, request, context):
+        """Seals every secret anew under the first encryption key, so that older keys can be let go. For
+        operators. Deadline: 110 s; what was done by then stays, and a repeat goes on with the rest.
+        Idempotent. Errors: ABORTED VERSION_CONFLICT; UNAVAILABLE STORE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchCredentials(self, request, context):
         """Streams changes as they become durable, after a snapshot where one is asked for. Feeds the
         gateway's eligibility snapshots and operators' views. Needs no deadline; when it ends the
@@ -278,6 +292,11 @@ def add_CredentialsServiceServicer_to_server(servicer, server):
                     servicer.DeleteCredential,
                     request_deserializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialRequest.FromString,
                     response_serializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialResponse.SerializeToString,
+            ),
+            'ReencryptCredentials': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReencryptCredentials,
+                    request_deserializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsRequest.FromString,
+                    response_serializer=pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsResponse.SerializeToString,
             ),
             'WatchCredentials': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchCredentials,
@@ -560,6 +579,33 @@ class CredentialsService:
             '/pointsman.credentials.v1.CredentialsService/DeleteCredential',
             pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialRequest.SerializeToString,
             pointsman_dot_credentials_dot_v1_dot_credentials__pb2.DeleteCredentialResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReencryptCredentials(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/pointsman.credentials.v1.CredentialsService/ReencryptCredentials',
+            pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsRequest.SerializeToString,
+            pointsman_dot_credentials_dot_v1_dot_credentials__pb2.ReencryptCredentialsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -109,6 +109,11 @@ class CredentialsServiceStub:
     Running attempts end as they may. Deadline: 5 s. Idempotent. Errors: ABORTED VERSION_CONFLICT;
     UNAVAILABLE STORE_UNAVAILABLE.
     """
+    ReencryptCredentials: _grpc.UnaryUnaryMultiCallable[_credentials_pb2.ReencryptCredentialsRequest, _credentials_pb2.ReencryptCredentialsResponse]
+    """Seals every secret anew under the first encryption key, so that older keys can be let go. For
+    operators. Deadline: 110 s; what was done by then stays, and a repeat goes on with the rest.
+    Idempotent. Errors: ABORTED VERSION_CONFLICT; UNAVAILABLE STORE_UNAVAILABLE.
+    """
     WatchCredentials: _grpc.UnaryStreamMultiCallable[_credentials_pb2.WatchCredentialsRequest, _credentials_pb2.WatchCredentialsResponse]
     """Streams changes as they become durable, after a snapshot where one is asked for. Feeds the
     gateway's eligibility snapshots and operators' views. Needs no deadline; when it ends the
@@ -197,6 +202,11 @@ class CredentialsServiceAsyncStub(CredentialsServiceStub):
     """Removes a credential with its marks, grants, bindings and scheduled refreshes, in one step.
     Running attempts end as they may. Deadline: 5 s. Idempotent. Errors: ABORTED VERSION_CONFLICT;
     UNAVAILABLE STORE_UNAVAILABLE.
+    """
+    ReencryptCredentials: _aio.UnaryUnaryMultiCallable[_credentials_pb2.ReencryptCredentialsRequest, _credentials_pb2.ReencryptCredentialsResponse]  # type: ignore[assignment]
+    """Seals every secret anew under the first encryption key, so that older keys can be let go. For
+    operators. Deadline: 110 s; what was done by then stays, and a repeat goes on with the rest.
+    Idempotent. Errors: ABORTED VERSION_CONFLICT; UNAVAILABLE STORE_UNAVAILABLE.
     """
     WatchCredentials: _aio.UnaryStreamMultiCallable[_credentials_pb2.WatchCredentialsRequest, _credentials_pb2.WatchCredentialsResponse]  # type: ignore[assignment]
     """Streams changes as they become durable, after a snapshot where one is asked for. Feeds the
@@ -343,6 +353,17 @@ class CredentialsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Removes a credential with its marks, grants, bindings and scheduled refreshes, in one step.
         Running attempts end as they may. Deadline: 5 s. Idempotent. Errors: ABORTED VERSION_CONFLICT;
         UNAVAILABLE STORE_UNAVAILABLE.
+        """
+
+    @_abc_1.abstractmethod
+    def ReencryptCredentials(
+        self,
+        request: _credentials_pb2.ReencryptCredentialsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_credentials_pb2.ReencryptCredentialsResponse, _abc.Awaitable[_credentials_pb2.ReencryptCredentialsResponse]]:
+        """Seals every secret anew under the first encryption key, so that older keys can be let go. For
+        operators. Deadline: 110 s; what was done by then stays, and a repeat goes on with the rest.
+        Idempotent. Errors: ABORTED VERSION_CONFLICT; UNAVAILABLE STORE_UNAVAILABLE.
         """
 
     @_abc_1.abstractmethod
