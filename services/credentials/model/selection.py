@@ -60,6 +60,7 @@ class Verdict(enum.StrEnum):
     PLAN = "plan"
     BUSY = "busy"
     TRIED = "tried"
+    EDGE = "edge"
     SUPPRESSED = "suppressed"
 
 

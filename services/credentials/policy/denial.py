@@ -26,7 +26,7 @@ def denial_of(decisions: Sequence[Decision], now_unix_s: float) -> RouterError:
     judged = [one for decision in decisions for one in decision.barred]
     verdicts = {one.verdict for one in judged}
     facts = _facts(decisions)
-    if verdicts & {Verdict.COOLING, Verdict.EXHAUSTED}:
+    if verdicts & {Verdict.COOLING, Verdict.EXHAUSTED, Verdict.EDGE}:
         return RouterError(
             Reason.ALL_CREDENTIALS_COOLING,
             "every credential that could serve is cooling down",

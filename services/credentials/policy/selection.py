@@ -68,15 +68,17 @@ def decide(
     is_gateway_exclusive: bool = False,
     full: frozenset[str] = frozenset(),
     setbacks: Mapping[str, float] = NO_SETBACKS,
+    closed: Mapping[str, float] = NO_SETBACKS,
 ) -> Decision:
     """Return the pick for one binding, with what stands against each candidate that is not free.
 
     ``bound_id`` is the credential of the session's binding; empty: none. ``full`` are credentials
     that other replicas keep at their limits. ``setbacks`` says of credentials that failed
     transiently until when others come first; a bound one stays, for what it has cached.
+    ``closed`` says of credentials until when an edge keeps their way out closed.
     """
     free, barred, tier = view.free, view.barred, view.tier
-    bar = _Bar(query, view, in_flight, terms, full)
+    bar = _Bar(query, view, in_flight, terms, full, closed)
     if bar.is_needed:
         free, barred = bar.sorted_out()
         tier = tier_of(free, view.entries)
@@ -167,8 +169,10 @@ class _Bar:
         in_flight: InFlight,
         terms: Terms,
         full: frozenset[str],
+        closed: Mapping[str, float],
     ) -> None:
         self._full = full
+        self._closed = closed
         self._query = query
         self._view = view
         self._in_flight = in_flight
@@ -179,6 +183,7 @@ class _Bar:
         self.is_needed = bool(
             not view.is_plain
             or full
+            or closed
             or self._needs_plan
             or self._is_weighted
             or query.tried
@@ -198,6 +203,8 @@ class _Bar:
                 verdict = self._by_question(credential)
                 if verdict is not None:
                     against = Judged(credential, verdict)
+            if against is None and credential.id in self._closed:
+                against = Judged(credential, Verdict.EDGE, self._closed[credential.id])
             if against is None and self._is_full(credential):
                 against = Judged(credential, Verdict.BUSY)
             if against is None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _BY_QUOTA = frozenset({MarkKind.QUOTA, MarkKind.BILLING})
 _WAITING = frozenset({Verdict.COOLING, Verdict.EXHAUSTED})
+_SOON_FREE = frozenset({Verdict.BUSY, Verdict.EDGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ def with_trial(decisions: Sequence[Decision], trials: Trials) -> tuple[int, Deci
     """Return the decision that a trial turns into a pick, and its place; None: none may be made.
 
     A trial is for the case that everybody waits, and nobody for less than the rule's time: not
-    where somebody is only busy.
+    where somebody is only busy, or behind an edge that asks for a human.
     """
     judged = [one for decision in decisions for one in decision.barred]
     waits = [one.until_unix_s for one in judged if one.verdict in _WAITING]
-    if not (trials.is_on and waits) or any(one.verdict is Verdict.BUSY for one in judged):
+    if not (trials.is_on and waits) or any(one.verdict in _SOON_FREE for one in judged):
         return None
     now_unix_s = decisions[0].now_unix_s
     if any(until is not None and until - now_unix_s <= trials.after_s for until in waits):

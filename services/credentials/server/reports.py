@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from services.credentials.server.affinity import Affinities
     from services.credentials.server.feed import Feed
     from services.credentials.server.lapses import Lapses
+    from services.credentials.server.paths import Paths
     from services.credentials.server.presented import PresentedBook
     from services.credentials.server.setbacks import Setbacks
     from services.credentials.server.slots import Slots
@@ -45,6 +46,7 @@ class Evidence:
     slots: Slots
     presented: PresentedBook
     setbacks: Setbacks
+    paths: Paths
     affinities: Affinities
     usages: Usages
     feed: Feed
@@ -161,6 +163,7 @@ class Reports:
         credential = self._vault.stored(credential_id)
         if credential is None:
             return False, ()
+        self._evidence.paths.observe(credential, report)
         now = self._clock.now_unix_s()
         seen = self._seen.get(credential_id) or {}
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from services.credentials.server.granting import Granter
     from services.credentials.server.grants import Grants
     from services.credentials.server.options import Options
+    from services.credentials.server.paths import Paths
     from services.credentials.server.setbacks import Setbacks
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
@@ -65,6 +66,7 @@ class Parts:
     granter: Granter
     affinities: Affinities
     setbacks: Setbacks
+    paths: Paths
     shared: Shared
     clock: Clock
 
@@ -189,6 +191,7 @@ class Selector:
             is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
             full=full,
             setbacks=parts.setbacks.of(subject.model_id),
+            closed=parts.paths.closed(view.lane),
         )
 
     def _denied(self, query: Query, full: frozenset[str]) -> Explanation:

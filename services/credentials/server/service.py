@@ -23,6 +23,7 @@ from services.credentials.server.granting import Granter
 from services.credentials.server.grants import Grants
 from services.credentials.server.lapses import Lapses
 from services.credentials.server.operator import Operator
+from services.credentials.server.paths import Paths
 from services.credentials.server.presented import PresentedBook
 from services.credentials.server.refreshing import Refresher
 from services.credentials.server.reports import Evidence, Reports
@@ -81,6 +82,7 @@ class Service:
         )
         self.granter = Granter(self.vault, self.grants, options.lease_ttl_s, clock, _new_nonce)
         setbacks = Setbacks(options.transient_s, clock)
+        paths = Paths(self.vault.secrets_of, clock)
         affinities = Affinities(
             self._shared, options.affinity_ttl_s, clock, is_on=options.is_affinity_on
         )
@@ -91,6 +93,7 @@ class Service:
                 self.granter,
                 affinities,
                 setbacks,
+                paths,
                 self._shared,
                 clock,
             ),
@@ -102,6 +105,7 @@ class Service:
                 Slots(self.vault, self.grants, shared, options.lease_ttl_s),
                 self.presented,
                 setbacks,
+                paths,
                 affinities,
                 usages,
                 self.feed,

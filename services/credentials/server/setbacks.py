@@ -46,5 +46,5 @@ class Setbacks:
                 self._until.clear()
             until = self._clock.monotonic_s() + self._length_s
             self._until.setdefault(model_id, {})[credential_id] = until
-        elif said is Transient.SERVED and model_id in self._until:
+        elif (said is Transient.SERVED or report.is_challenge_page) and model_id in self._until:
             self._until[model_id].pop(credential_id, None)

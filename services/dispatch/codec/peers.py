@@ -115,5 +115,6 @@ def _ended(event: Ended) -> pb.AttemptEnded:
         headers=common.header_fields(event.headers),
         error_body=masked_body(event.error_body),
         is_model_not_found=event.is_model_not_found,
+        is_challenge_page=event.is_challenge_page,
         end_time=common.timestamp(event.end_unix_s),
     )

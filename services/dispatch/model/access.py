@@ -141,6 +141,7 @@ class Ended:
     http_status: int | None = None
     error_body: bytes = field(default=b"", repr=False)
     is_model_not_found: bool = False
+    is_challenge_page: bool = False
     headers: HeaderPairs = ()
     """Headers about quota and time that were not reported before."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from services.dispatch.model.access import Ended, HeadersSeen, Report, StillAlive
 from services.dispatch.model.enums import EndKind
 from services.dispatch.policy import headers as header_rules
+from services.dispatch.policy.challenge import is_challenge_page
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class AttemptReporter:
             fault.http_status,
             fault.body,
             is_model_not_found=fault.failure_class is FailureClass.MODEL_NOT_FOUND,
+            is_challenge_page=is_challenge_page(fault.http_status, fault.headers, fault.body),
         )
 
     def ended(
@@ -65,6 +67,7 @@ class AttemptReporter:
         error_body: bytes = b"",
         *,
         is_model_not_found: bool = False,
+        is_challenge_page: bool = False,
     ) -> None:
         """Report the end; later calls change nothing."""
         if self._has_ended:
@@ -73,7 +76,8 @@ class AttemptReporter:
         if self._heartbeat is not None:
             self._heartbeat.cancel()
         body = error_body[:MAX_REPORTED_BODY_BYTES]
-        self._put(Ended(kind, self._clock.now_unix_s(), http_status, body, is_model_not_found))
+        now = self._clock.now_unix_s()
+        self._put(Ended(kind, now, http_status, body, is_model_not_found, is_challenge_page))
 
     def _beat_later(self) -> None:
         loop = asyncio.get_running_loop()

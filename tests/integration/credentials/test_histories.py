@@ -481,3 +481,18 @@ async def test_readers_and_writers_meet_no_torn_state(pool: Pool, clock: FakeClo
     grants = [grant for found in done if found for grant in found]
     assert len(grants) == 64 * 12
     assert {grant.bucket for grant in grants} <= {Bucket.CLEAN, Bucket.WARNED}
+
+
+@pytest.mark.spec("CRD-88", "CRD-164")
+async def test_a_challenge_page_is_held_against_the_way_and_explained(
+    pool: Pool, clock: FakeClock
+) -> None:
+    life = Life(await pool(key("c1"), key("c2")), clock)
+    grant = await picked(life.one, provider="openai")
+    page = ended(clock, grant.credential_id, 403, b"<html>", is_challenge_page=True)
+    await life.one.reports.apply(page)
+    denial = await life.denied(provider="openai")
+    assert (denial.reason, denial.retry_after_s) == (Reason.ALL_CREDENTIALS_COOLING, 30)
+    assert all(not one.marks for one in life.one.vault.pool.by_id.values())
+    clock.advance(30)
+    assert await life.pick(provider="openai") in {"c1", "c2"}

@@ -69,6 +69,7 @@ class Turns:
         in_flight: InFlight = NOBODY,
         now: float = NOW,
         setbacks: Mapping[str, float] = NO_SETBACKS,
+        closed: Mapping[str, float] = NO_SETBACKS,
     ) -> Decision:
         """Return one decision and move the cursor."""
         asked = asked or query()
@@ -86,6 +87,7 @@ class Turns:
             now,
             is_gateway_exclusive=asked.installation_id in self.pool.gateway_tenants,
             setbacks=setbacks,
+            closed=closed,
         )
         if found.pick is not None:
             self.cursors[found.pick.cursor_key] = found.pick.cursor
@@ -98,9 +100,10 @@ class Turns:
         bound: str = "",
         now: float = NOW,
         setbacks: Mapping[str, float] = NO_SETBACKS,
+        closed: Mapping[str, float] = NO_SETBACKS,
     ) -> str:
         """Return the id picked; empty: none."""
-        found = self.decide(asked, bound=bound, now=now, setbacks=setbacks)
+        found = self.decide(asked, bound=bound, now=now, setbacks=setbacks, closed=closed)
         return found.pick.credential.id if found.pick else ""
 
 
