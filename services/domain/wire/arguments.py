@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from services.domain.wire.reading import dump, join_surrogates, load
+from services.domain.wire.reading import dump, join_surrogates, peek
 
 _FENCE = "```"
 _OPENING = re.compile(r"```[A-Za-z]*[ \t\r]*\n")
@@ -31,7 +31,7 @@ def read_object(arguments: bytes) -> tuple[bytes, bool] | None:
     words = arguments.decode("utf-8", "replace").strip()
     if words in ("", "null"):
         return b"{}", False
-    value = _read(words)
+    value = peek(words)
     if isinstance(value, dict):
         return arguments.strip(), False
     if value is not None:
@@ -54,21 +54,14 @@ def written_arguments(value: object) -> bytes:
 def is_complete(arguments: bytes) -> bool:
     """Return whether ``arguments`` is empty or one whole JSON value: nothing was cut off."""
     words = arguments.strip()
-    return not words or words == b"null" or _read(words.decode("utf-8", "replace")) is not None
-
-
-def _read(words: str) -> object:
-    try:
-        return load(words)
-    except ValueError:
-        return None
+    return not words or words == b"null" or peek(words.decode("utf-8", "replace")) is not None
 
 
 def _wrapped(words: str, value: object) -> bytes:
     if isinstance(value, str):
         if not value.strip():
             return b"{}"
-        inner = _read(value)
+        inner = peek(value)
         if isinstance(inner, dict):
             return join_surrogates(value).strip().encode()
         return dump({"value": value})
@@ -83,7 +76,7 @@ def _repaired(words: str) -> bytes | None:
     if closed is None:
         return None
     candidate = _without_trailing_commas(closed)
-    return candidate.encode("utf-8", "replace") if isinstance(_read(candidate), dict) else None
+    return candidate.encode("utf-8", "replace") if isinstance(peek(candidate), dict) else None
 
 
 def _unfenced(words: str) -> str:

@@ -35,14 +35,15 @@ def events_of(response: Response) -> list[Event]:
     events: list[Event] = [Start(response.id, response.model)]
     index = 0
     for block in response.blocks:
-        told = _block_events(block, index)
+        told = block_events(block, index)
         events.extend(told)
         index += bool(told)
     events.append(End(response.stop, response.usage))
     return events
 
 
-def _block_events(block: Block, index: int) -> list[Event]:
+def block_events(block: Block, index: int) -> list[Event]:
+    """Return the events of one whole block; none for a block that no stream has."""
     match block:
         case Text(text=words):
             return _spoken(BlockOpen(index, "text"), words)

@@ -18,7 +18,7 @@ from services.domain.wire.model import (
     ToolUse,
 )
 from services.domain.wire.openai_responses.request import stored_field
-from services.domain.wire.reading import count, load, mapping
+from services.domain.wire.reading import count, mapping, peek
 from services.domain.wire.state.requests import SIGNING_FAMILY, has_unsigned_calls, opened
 
 if TYPE_CHECKING:
@@ -269,8 +269,4 @@ def _needs(request: Request) -> set[Requirement]:
 
 
 def _wants_citations(raw: bytes) -> bool:
-    try:
-        document = mapping(load(raw))
-    except ValueError:
-        return False
-    return mapping(document.get("citations")).get("enabled") is True
+    return mapping(mapping(peek(raw)).get("citations")).get("enabled") is True

@@ -55,6 +55,14 @@ def load(text: bytes | str) -> object:
     return value
 
 
+def peek(text: bytes | str) -> object:
+    """Return the value of a JSON text as :func:`load` does; None for what cannot be read."""
+    try:
+        return load(text)
+    except ValueError:
+        return None
+
+
 def _load_odd(text: bytes | str) -> object:
     """Return the value of a text that the strict reader refuses: half pairs are no error here."""
     words = text.decode() if isinstance(text, bytes) else text
@@ -113,6 +121,14 @@ def dump(value: object, default: Callable[[object], object] | None = None) -> by
 def join_surrogates(text: str) -> str:
     """Return ``text`` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def whole_pairs(text: str) -> tuple[str, str]:
+    """Return text that can be written now, and a trailing half of a surrogate pair to hold."""
+    if text.isascii():
+        return text, ""
+    held = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+    return join_surrogates(text[: len(text) - len(held)]), held
 
 
 def _well_formed(value: object) -> object:

@@ -23,7 +23,7 @@ from services.domain.wire.model import (
     UnbuildableError,
 )
 from services.domain.wire.pairing import without_repeats
-from services.domain.wire.reading import load
+from services.domain.wire.reading import peek
 from services.domain.wire.tool_names import with_legal_names
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _with_hidden_user(request: Request, target: Target, transforms: list[Transfo
     if not request.user or (target.is_vendor and {request.family, target.family} == _OPENAI):
         return request
     has_member = target.family is not WireFamily.GEMINI
-    if not target.rules.user_hash_key or not has_member or _is_bundle(request.user):
+    if not target.rules.user_hash_key or not has_member or isinstance(peek(request.user), dict):
         transforms.append(Transform("user", TransformAction.DROPPED, "user"))
         return replace(request, user="")
     transforms.append(Transform("user_hashed", TransformAction.PROJECTED, "user"))
@@ -144,10 +144,3 @@ def hashed_user(user: str, key: bytes) -> str:
     """Return the name under which another vendor knows ``user``: the same for the same key."""
     digest = hmac.new(key, user.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
     return f"user_{digest[:32]}"
-
-
-def _is_bundle(user: str) -> bool:
-    try:
-        return isinstance(load(user), dict)
-    except ValueError:
-        return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from services.domain.wire.decoder import BlockTeller
 from services.domain.wire.model import (
     BlockClose,
     BlockDelta,
@@ -101,8 +102,7 @@ class ThinkTagDecoder:
         """The block that is split: the first text."""
         self._is_split = False
         self._indexes: dict[int, int] = {}
-        self._next = 0
-        self._open: Kind | None = None
+        self._blocks = BlockTeller()
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that ``data`` completes."""
@@ -124,8 +124,8 @@ class ThinkTagDecoder:
                 self._source = index
             case BlockOpen(index=index):
                 self._leave(told)
-                self._indexes[index] = self._next
-                self._next += 1
+                self._indexes[index] = self._blocks.index
+                self._blocks.index += 1
                 told.append(replace(event, index=self._indexes[index]))
             case BlockDelta(index=index) if index == self._source:
                 self._say(self._tags.feed(event.text), told)
@@ -141,24 +141,14 @@ class ThinkTagDecoder:
 
     def _say(self, pieces: Sequence[Piece], told: list[Event]) -> None:
         for kind, words in pieces:
-            if kind != self._open:
-                self._close(told)
-                told.append(BlockOpen(self._next, kind))
-                self._open = kind
-            told.append(BlockDelta(self._next, words))
-
-    def _close(self, told: list[Event]) -> None:
-        if self._open is not None:
-            told.append(BlockClose(self._next))
-            self._next += 1
-            self._open = None
+            self._blocks.say(kind, words, told)
 
     def _leave(self, told: list[Event]) -> None:
         """Tell what was held back; the text that is split is over."""
         if self._source is not None and not self._is_split:
             self._is_split = True
             self._say(self._tags.finish(), told)
-            self._close(told)
+            self._blocks.close(told)
 
 
 def split_response(response: Response) -> Response:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.errors import anthropic_type, mask_keys, status_of_anthropic_type
 from services.domain.wire.model import UpstreamError
-from services.domain.wire.reading import dump, load, mapping, text
+from services.domain.wire.reading import dump, mapping, peek, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def decode_error(status: int, body: bytes) -> UpstreamError:
     """Return what an error body says; a body of any other shape gives an empty message."""
-    try:
-        envelope = mapping(load(body))
-    except ValueError:
-        return UpstreamError(status)
-    return error_of(envelope, status)
+    return error_of(mapping(peek(body)), status)
 
 
 def error_of(envelope: Mapping[str, object], status: int | None = None) -> UpstreamError:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from services.domain.sse import FrameSplitter
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.error import error_of
 from services.domain.wire.anthropic.stops import stop_of
 from services.domain.wire.anthropic.usage import UsageCount
+from services.domain.wire.decoder import ObjectDecoder
 from services.domain.wire.model import (
     BlockClose,
     BlockDelta,
     BlockOpen,
     BlockState,
     End,
-    Failure,
     Ping,
     ProviderState,
     Start,
     Stop,
     StopReason,
-    UpstreamError,
     UsageSeen,
 )
-from services.domain.wire.reading import join_surrogates, load, mapping, text, whole
+from services.domain.wire.reading import join_surrogates, mapping, text, whole, whole_pairs
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
     from services.domain.sse import Frame
     from services.domain.wire.model import Event, Usage
     from services.domain.wire.scanner import Plan
-
-MAX_BAD_FRAMES = 3
-"""Unreadable frames in a row that break a stream."""
 
 _START_PLAN: Plan = {"content_block": {}}
 _Kind = Literal["text", "thinking", "redacted_thinking", "tool_use", "refusal"]
@@ -64,85 +59,41 @@ class _Open:
         self.has_arguments = False
 
 
-class MessagesStreamDecoder:
+class MessagesStreamDecoder(ObjectDecoder):
     """Decodes one stream; blocks of kinds that have no canonical form are passed over."""
 
+    _own_error_type = "api_error"
+
     def __init__(self) -> None:
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._usage = UsageCount()
         self._last_usage: Usage | None = None
         self._stop = Stop(StopReason.END_TURN)
         self._open: dict[int, _Open] = {}
         self._skipped: set[int] = set()
         self._blocks = 0
-        self._bad_frames = 0
-        self._is_started = False
-        self._is_over = False
-        self._frame_data = b""
 
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        events: list[Event] = []
-        for frame in self._splitter.feed(data):
-            self._read(frame, events)
-        if self._splitter.is_over_limit:
-            self._fail("upstream sent a frame over the limit", "frame_too_large", events)
-        return events
+    def _is_aside(self, data: bytes, events: list[Event]) -> bool:
+        return False
 
-    def finish(self) -> list[Event]:
-        """Return the last events at end of stream; a Failure when no terminal was seen."""
-        events: list[Event] = []
-        for frame in self._splitter.finish():
-            self._read(frame, events)
-        if self._is_started:
-            message = "upstream stream ended before its answer was complete"
-            self._fail(message, "stream_incomplete", events)
-        else:
-            self._fail("upstream stream was empty", "stream_empty", events)
-        return events
-
-    def _fail(self, message: str, code: str, events: list[Event]) -> None:
-        if self._is_over:
-            return
-        self._is_over = True
-        error = UpstreamError(502, vendor_type="api_error", vendor_code=code, message=message)
-        events.append(Failure(error))
-
-    def _read(self, frame: Frame, events: list[Event]) -> None:
-        if self._is_over:
-            return
-        try:
-            event = load(frame.data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict):
-            self._bad_frames += 1
-            if self._bad_frames >= MAX_BAD_FRAMES:
-                self._fail("upstream stream is unreadable", "stream_unreadable", events)
-            return
-        self._bad_frames = 0
-        self._frame_data = frame.data
-        self._dispatch(text(event.get("type")) or frame.event, event, events)
-
-    def _dispatch(self, kind: str, event: Mapping[str, object], events: list[Event]) -> None:
-        match kind:
+    def _take(self, told: dict[str, object], frame: Frame, events: list[Event]) -> None:
+        match text(told.get("type")) or frame.event:
             case "content_block_delta":
-                self._delta(event, events)
+                self._delta(told, events)
             case "content_block_start":
-                self._block_start(event, events)
+                self._block_start(told, frame.data, events)
             case "content_block_stop":
-                self._block_stop(whole(event.get("index")) or 0, events)
+                self._block_stop(whole(told.get("index")) or 0, events)
             case "message_start":
-                self._start(mapping(event.get("message")), events)
+                self._start(mapping(told.get("message")), events)
             case "message_delta":
-                self._message_delta(event, events)
+                self._message_delta(told, events)
             case "message_stop":
                 self._end(events)
             case "ping":
                 events.append(Ping())
             case "error":
-                self._is_over = True
-                events.append(Failure(error_of(event)))
+                self._end_with(error_of(told), events)
             case _:
                 return
 
@@ -170,7 +121,7 @@ class MessagesStreamDecoder:
         self._is_over = True
         events.append(End(self._stop, self._last_usage))
 
-    def _block_start(self, event: Mapping[str, object], events: list[Event]) -> None:
+    def _block_start(self, event: Mapping[str, object], source: bytes, events: list[Event]) -> None:
         self._start({}, events)
         at = whole(event.get("index")) or 0
         self._block_stop(at, events)
@@ -193,14 +144,9 @@ class MessagesStreamDecoder:
                 name, call_id = text(block.get("name")), text(block.get("id"))
                 opened = self._open_block(at, "tool_use", events, call_id=call_id, name=name)
                 if block.get("input"):
-                    opened.initial_input = self._initial_input()
+                    opened.initial_input = _initial_input(source)
             case _:
                 self._skipped.add(at)
-
-    def _initial_input(self) -> str:
-        """Return the arguments that came with the opening of a call, as they were written."""
-        block = scan(self._frame_data, _START_PLAN).member("content_block")
-        return block.members["input"].source if block else ""
 
     def _open_block(
         self,
@@ -242,8 +188,7 @@ class MessagesStreamDecoder:
         if not words:
             return
         opened.has_arguments = True
-        if opened.held or not words.isascii():
-            words, opened.held = _whole_pairs(opened.held + words)
+        words, opened.held = whole_pairs(opened.held + words)
         if words:
             events.append(BlockDelta(opened.index, words))
 
@@ -263,7 +208,7 @@ class MessagesStreamDecoder:
         events.append(BlockClose(opened.index))
 
 
-def _whole_pairs(words: str) -> tuple[str, str]:
-    """Return text that can be written now, and a trailing half of a surrogate pair to hold."""
-    held = words[-1] if "\ud800" <= words[-1] <= "\udbff" else ""
-    return join_surrogates(words[: len(words) - len(held)]), held
+def _initial_input(source: bytes) -> str:
+    """Return the arguments that came with the opening of a call, as they were written."""
+    block = scan(source, _START_PLAN).member("content_block")
+    return block.members["input"].source if block else ""

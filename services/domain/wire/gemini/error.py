@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from services.domain.vocab import WireFamily
 from services.domain.wire.errors import mask_keys, status_of
 from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
-from services.domain.wire.reading import dump, load, mapping, rows, text, whole
+from services.domain.wire.reading import dump, mapping, peek, rows, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,10 +59,7 @@ def decode_error(status: int, body: bytes) -> UpstreamError:
 
     An answer that was asked for as an array carries its error as the array's only element.
     """
-    try:
-        envelope = load(body)
-    except ValueError:
-        return UpstreamError(status)
+    envelope = peek(body)
     found = rows(envelope)
     return error_of(mapping(found[0] if found else envelope), status)
 

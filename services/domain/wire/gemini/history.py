@@ -27,7 +27,7 @@ from services.domain.wire.model import (
     TransformAction,
 )
 from services.domain.wire.pairing import paired
-from services.domain.wire.reading import load
+from services.domain.wire.reading import peek
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,9 +165,4 @@ def result_part(result: ToolResult, name: str, words: str) -> JsonPart:
 
 
 def _is_object(words: str) -> bool:
-    if not words.lstrip().startswith("{"):
-        return False
-    try:
-        return isinstance(load(words), dict)
-    except ValueError:
-        return False
+    return words.lstrip().startswith("{") and isinstance(peek(words), dict)

@@ -63,14 +63,9 @@ def _arguments(data: bytes) -> dict[tuple[int, int], bytes]:
     return found
 
 
-def candidates_of(chunk: Chunk) -> list[Mapping[str, object]]:
-    """Return the candidates of a frame."""
-    return [mapping(row) for row in rows(chunk.told.get("candidates"))]
-
-
-def parts_of(chunk: Chunk, place: int) -> list[Part]:
-    """Return the parts of the candidate at ``place`` of a frame."""
-    content = mapping(candidates_of(chunk)[place].get("content"))
+def parts_of(chunk: Chunk, place: int, candidate: Mapping[str, object]) -> list[Part]:
+    """Return the parts of ``candidate``, which is at ``place`` of a frame."""
+    content = mapping(candidate.get("content"))
     return [
         _part(mapping(row), chunk.arguments.get((place, at), b"{}"))
         for at, row in enumerate(rows(content.get("parts")))

@@ -14,7 +14,7 @@ from services.domain.wire.gemini.render import (
     thought_parts,
 )
 from services.domain.wire.gemini.stops import finish_of
-from services.domain.wire.gemini.stream import AnswerReader
+from services.domain.wire.gemini.stream import GeminiStreamDecoder
 from services.domain.wire.gemini.usage import usage_member
 from services.domain.wire.model import (
     Refusal,
@@ -28,7 +28,7 @@ from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
     from services.domain.wire.gemini.render import JsonPart
-    from services.domain.wire.model import Event, RenderContext, Response
+    from services.domain.wire.model import RenderContext, Response
 
 
 def decode_response(body: bytes) -> Response:
@@ -42,12 +42,8 @@ def decode_response(body: bytes) -> Response:
         raise WireError("", "answer is not a JSON object")
     if chunk.told.get("error"):
         raise WireError("error", "answer is an error")
-    events: list[Event] = []
-    reader = AnswerReader()
-    reader.read(chunk, events)
-    reader.end(events)
     assembler = Assembler()
-    assembler.feed(events)
+    assembler.feed(GeminiStreamDecoder().whole(chunk))
     if assembler.response is None:
         why = assembler.failure.error.vendor_code if assembler.failure else ""
         raise WireError("candidates[0]", f"answer is not complete: {why}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.reading import load, mapping, text, whole
+from services.domain.wire.reading import mapping, peek, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,10 +58,7 @@ class Call:
 
 def is_object(arguments: str) -> bool:
     """Whether ``arguments`` is a complete JSON object."""
-    try:
-        return isinstance(load(arguments), dict)
-    except ValueError:
-        return False
+    return isinstance(peek(arguments), dict)
 
 
 class CallLedger:

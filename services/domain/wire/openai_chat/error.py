@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.errors import GENERIC_MESSAGE, mask_keys, openai_code, openai_type
 from services.domain.wire.model import ClientError, UpstreamError
-from services.domain.wire.reading import dump, load, mapping, text, whole
+from services.domain.wire.reading import dump, mapping, peek, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +35,7 @@ _SIGNS = (
 
 def decode_error(status: int, body: bytes) -> UpstreamError:
     """Return what an upstream error body says; a body of another form gives what it can."""
-    try:
-        parsed = load(body)
-    except ValueError:
-        return UpstreamError(status, message=GENERIC_MESSAGE)
+    parsed = peek(body)
     if isinstance(parsed, list) and parsed:
         parsed = parsed[0]
     if not isinstance(parsed, dict):

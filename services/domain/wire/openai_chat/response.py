@@ -27,8 +27,8 @@ from services.domain.wire.openai_chat.usage import UsageCount, usage_member
 from services.domain.wire.reading import (
     dump,
     join_surrogates,
-    load,
     mapping,
+    peek,
     rows,
     text,
 )
@@ -45,12 +45,9 @@ def decode_response(body: bytes) -> Response:
     Raises:
         WireError: the body is no answer, an error body included.
     """
-    try:
-        answer = load(body)
-    except ValueError as error:
-        raise WireError("", "answer is not JSON") from error
+    answer = peek(body)
     if not isinstance(answer, dict):
-        raise WireError("", "answer is not an object")
+        raise WireError("", "answer is not a JSON object")
     if answer.get("error"):
         raise WireError("error", "answer is an error")
     choices = rows(answer.get("choices"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from services.domain.sse import RawSplitter, parse_frame
-from services.domain.wire.reading import load
+from services.domain.wire.reading import mapping, peek
 
 _NO_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\]')
 
@@ -38,8 +38,5 @@ def _is_usage_only(raw: bytes) -> bool:
     if b'"usage"' not in raw or not _NO_CHOICES.search(raw):
         return False
     frame = parse_frame(raw)
-    try:
-        chunk = load(frame.data) if frame is not None else None
-    except ValueError:
-        return False
-    return isinstance(chunk, dict) and chunk.get("choices") == [] and bool(chunk.get("usage"))
+    chunk = mapping(peek(frame.data)) if frame is not None else {}
+    return chunk.get("choices") == [] and bool(chunk.get("usage"))

@@ -9,7 +9,7 @@ from services.domain.wire.model import Refusal, Text, Thinking, ToolUse
 from services.domain.wire.openai_responses.state import encrypted_of
 from services.domain.wire.openai_responses.tools import CallForm
 from services.domain.wire.openai_responses.usage import usage_member
-from services.domain.wire.reading import load
+from services.domain.wire.reading import peek
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,10 +134,7 @@ def call_item(call: ToolUse, form: CallForm, context: RenderContext, status: str
 
 
 def _custom_input(arguments: bytes) -> str:
-    try:
-        told = load(arguments)
-    except ValueError:
-        told = None
+    told = peek(arguments)
     words = told.get("input") if isinstance(told, dict) and len(told) == 1 else None
     if not isinstance(words, str):
         raise MalformedCallError

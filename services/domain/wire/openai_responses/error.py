@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from services.domain.wire.errors import mask_keys, openai_code
 from services.domain.wire.model import ClientError, UpstreamError
 from services.domain.wire.openai_chat import error as envelope
-from services.domain.wire.reading import dump, load, mapping, text
+from services.domain.wire.reading import dump, mapping, peek, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +29,7 @@ encode_error = envelope.encode_error
 
 def decode_error(status: int, body: bytes) -> UpstreamError:
     """Return what an upstream error says: an error body, an error event or a failed answer."""
-    try:
-        told = mapping(load(body))
-    except ValueError:
-        return envelope.decode_error(status, body)
+    told = mapping(peek(body))
     failed = mapping(told.get("response")).get("error")
     if failed is None and told.get("type") == "error" and "error" not in told:
         failed = told
@@ -44,10 +41,7 @@ def decode_error(status: int, body: bytes) -> UpstreamError:
 
 def is_event(body: bytes) -> bool:
     """Return whether an error's JSON is that of a stream's event, which is no body of an answer."""
-    try:
-        told = mapping(load(body))
-    except ValueError:
-        return False
+    told = mapping(peek(body))
     kind = text(told.get("type"))
     is_bare = kind == "error" and not isinstance(told.get("error"), dict)
     return is_bare or kind.startswith("response.")

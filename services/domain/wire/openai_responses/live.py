@@ -13,7 +13,7 @@ from services.domain.wire.arguments import is_complete
 from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, BlockState
 from services.domain.wire.openai_responses.output import CALLS, call_of
 from services.domain.wire.openai_responses.state import PART_GAP, state_of
-from services.domain.wire.reading import join_surrogates, mapping, rows, text
+from services.domain.wire.reading import join_surrogates, mapping, rows, text, whole_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,9 +40,8 @@ class Passage:
     def add(self, words: str) -> None:
         """Take words that follow; half a surrogate pair waits for the other half."""
         self._told.append(words)
-        words = self._held + words
-        self._held = words[-1] if words and "\ud800" <= words[-1] <= "\udbff" else ""
-        self.waiting += join_surrogates(words[: len(words) - len(self._held)])
+        words, self._held = whole_pairs(self._held + words)
+        self.waiting += words
 
     def complete(self, words: str) -> None:
         """Take the whole text of the part: what of it was told already is not told again."""

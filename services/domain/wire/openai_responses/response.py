@@ -23,7 +23,7 @@ from services.domain.wire.openai_responses.output import (
 )
 from services.domain.wire.openai_responses.tools import call_forms
 from services.domain.wire.openai_responses.usage import usage_of
-from services.domain.wire.reading import dump, load, mapping, rows, text
+from services.domain.wire.reading import dump, mapping, peek, rows, text
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Block, RenderContext
@@ -40,12 +40,9 @@ def decode_response(body: bytes) -> Response:
     Raises:
         WireError: the body is no answer: an error, a failed one, or one that is not finished.
     """
-    try:
-        answer = load(body)
-    except ValueError as error:
-        raise WireError("", "answer is not JSON") from error
+    answer = peek(body)
     if not isinstance(answer, dict):
-        raise WireError("", "answer is not an object")
+        raise WireError("", "answer is not a JSON object")
     if answer.get("error") or failure_of(answer) is not None:
         raise WireError("error", "answer is an error")
     if not isinstance(answer.get("output"), list):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.openai_chat.tools import EMPTY_SCHEMA
-from services.domain.wire.reading import load, mapping, rows
+from services.domain.wire.reading import mapping, peek, rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,10 +40,7 @@ _NAMES_A_SHAPE = frozenset(["type", "$ref", "enum", "const", "anyOf"])
 
 def rooted_schema(source: bytes) -> bytes:
     """Return ``source`` with an object at its root, which the dialect demands."""
-    try:
-        schema = load(source)
-    except ValueError:
-        return EMPTY_SCHEMA
+    schema = peek(source)
     if not isinstance(schema, dict):
         return EMPTY_SCHEMA
     if schema.get("type") == "object":
@@ -57,11 +54,7 @@ def rooted_schema(source: bytes) -> bytes:
 
 def is_strict_form(source: bytes) -> bool:
     """Return whether strict mode takes the schema as it is."""
-    try:
-        schema = load(source)
-    except ValueError:
-        return False
-    told = mapping(schema)
+    told = mapping(peek(source))
     if told.get("type") != "object":
         return False
     names = _names_of_definitions(told)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter
-from services.domain.wire.model import (
-    BlockClose,
-    BlockDelta,
-    BlockOpen,
-    End,
-    Failure,
-    Start,
-    StopReason,
-    UpstreamError,
-)
-from services.domain.wire.openai_chat.stream import MAX_BAD_FRAMES
+from services.domain.wire.assemble import block_events
+from services.domain.wire.decoder import ObjectDecoder
+from services.domain.wire.model import BlockOpen, End, Start, StopReason
 from services.domain.wire.openai_responses.error import error_of_event
 from services.domain.wire.openai_responses.live import LiveItem
 from services.domain.wire.openai_responses.output import CALLS, failure_of, stop_of
 from services.domain.wire.openai_responses.usage import usage_of
-from services.domain.wire.reading import load, mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,15 +33,14 @@ TERMINALS = frozenset(["response.completed", "response.incomplete", "response.fa
 _MEMBERS = {"summary": "text", "content": "text"}
 
 
-class ResponsesStreamDecoder:
+class ResponsesStreamDecoder(ObjectDecoder):
     """Decodes one stream. Blocks come one at a time; calls come whole, when their item is done."""
 
+    _own_error_type = "server_error"
+
     def __init__(self) -> None:
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._id = ""
-        self._is_started = False
-        self._is_over = False
-        self._bad_frames = 0
         self._items: list[LiveItem] = []
         self._by_index: dict[int, LiveItem] = {}
         self._by_id: dict[str, LiveItem] = {}
@@ -59,55 +49,19 @@ class ResponsesStreamDecoder:
         self._has_calls = False
         self._has_refusal = False
 
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        events: list[Event] = []
-        for frame in self._splitter.feed(data):
-            self._read(frame, events)
-        if self._splitter.is_over_limit:
-            self._fail("upstream sent a frame over the limit", "frame_too_large", events)
-        return events
-
-    def finish(self) -> list[Event]:
-        """Return the last events at end of stream; a Failure when no terminal was seen."""
-        events: list[Event] = []
-        for frame in self._splitter.finish():
-            self._read(frame, events)
-        if self._is_started:
-            message = "upstream stream ended before its answer was complete"
-            self._fail(message, "stream_incomplete", events)
-        else:
-            self._fail("upstream stream was empty", "stream_empty", events)
-        return events
-
-    def _read(self, frame: Frame, events: list[Event]) -> None:
-        if self._is_over or not frame.data or frame.data.strip() == b"[DONE]":
-            return
-        try:
-            event = load(frame.data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict):
-            self._bad_frames += 1
-            if self._bad_frames >= MAX_BAD_FRAMES:
-                self._fail("upstream stream is unreadable", "stream_unreadable", events)
-            return
-        self._bad_frames = 0
-        self._take(text(event.get("type")) or frame.event, event, events)
-
-    def _take(self, kind: str, event: Mapping[str, object], events: list[Event]) -> None:
-        if kind == "error" or (event.get("error") and not kind.startswith("response.")):
-            self._is_over = True
-            events.append(Failure(error_of_event(event)))
+    def _take(self, told: dict[str, object], frame: Frame, events: list[Event]) -> None:
+        kind = text(told.get("type")) or frame.event
+        if kind == "error" or (told.get("error") and not kind.startswith("response.")):
+            self._end_with(error_of_event(told), events)
             return
         if not kind.startswith("response."):
             return
-        if "response" in event:
-            self._begin(mapping(event["response"]), events)
+        if "response" in told:
+            self._begin(mapping(told["response"]), events)
         if kind in TERMINALS:
-            self._terminal(mapping(event.get("response")), kind, events)
+            self._terminal(mapping(told.get("response")), kind, events)
             return
-        self._grow(kind, event, events)
+        self._grow(kind, told, events)
 
     def _begin(self, response: Mapping[str, object], events: list[Event]) -> None:
         if self._is_started:
@@ -181,11 +135,7 @@ class ResponsesStreamDecoder:
         if call is None:
             return
         self._has_calls = True
-        events += [
-            BlockOpen(self._blocks, "tool_use", call.call_id, call.name),
-            BlockDelta(self._blocks, call.arguments.decode("utf-8", "replace")),
-            BlockClose(self._blocks),
-        ]
+        events += block_events(call, self._blocks)
         self._blocks += 1
 
     def _terminal(self, response: Mapping[str, object], kind: str, events: list[Event]) -> None:
@@ -195,8 +145,7 @@ class ResponsesStreamDecoder:
             response["status"] = "failed"
         error = failure_of(response)
         if error is not None:
-            self._is_over = True
-            events.append(Failure(error))
+            self._end_with(error, events)
             return
         self._begin(response, events)
         self._repeat(rows(response.get("output")))
@@ -222,10 +171,3 @@ class ResponsesStreamDecoder:
             if live is None:
                 live = self._item({"output_index": index}, item, text(item.get("type")))
             live.close(item)
-
-    def _fail(self, message: str, code: str, events: list[Event]) -> None:
-        if self._is_over:
-            return
-        self._is_over = True
-        error = UpstreamError(502, vendor_type="server_error", vendor_code=code, message=message)
-        events.append(Failure(error))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.domain.wire.model import Tool, WireError
 from services.domain.wire.openai_chat.tools import EMPTY_SCHEMA
-from services.domain.wire.reading import load, mapping, rows, text
+from services.domain.wire.reading import mapping, peek, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,10 +124,7 @@ def call_forms(tools: Iterable[Tool]) -> Mapping[str, CallForm]:
 
 
 def _forms(raw: bytes) -> Mapping[str, CallForm]:
-    try:
-        told = mapping(load(raw))
-    except ValueError:
-        return {}
+    told = mapping(peek(raw))
     if told.get("type") == "custom":
         name = text(told.get("name"))
         return {name: CallForm(name, is_custom=True)}
