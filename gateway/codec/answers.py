@@ -97,6 +97,10 @@ def _state_of(message: eligibility_pb2.ProviderEligibility) -> ProviderState:
             else None
         ),
         headroom_ratio=message.headroom_ratio if message.HasField("headroom_ratio") else None,
+        family_headrooms=tuple(
+            (one.family, one.headroom_ratio if one.HasField("headroom_ratio") else None)
+            for one in message.family_headrooms
+        ),
     )
 
 

@@ -97,6 +97,10 @@ def _provider_state(state: ProviderState) -> eligibility_pb2.ProviderEligibility
         kinds=sorted(CREDENTIAL_KINDS[kind] for kind in state.kinds),
         recover_time=timestamp(state.recover_unix_s) if state.recover_unix_s is not None else None,
         headroom_ratio=state.headroom_ratio,
+        family_headrooms=[
+            eligibility_pb2.FamilyHeadroom(family=family, headroom_ratio=ratio)
+            for family, ratio in state.family_headrooms
+        ],
     )
 
 

@@ -46,6 +46,8 @@ class ProviderState:
     kinds: tuple[CredentialKind, ...] = ()
     recover_unix_s: float | None = None
     headroom_ratio: float | None = None
+    family_headrooms: tuple[tuple[str, float | None], ...] = ()
+    """Families of models that draw on a further window, with what is unused of theirs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,11 @@ def _provider(colour: ProviderColour) -> eligibility_pb2.ProviderEligibility:
         owners=sorted(fields.OWNERS[owner] for owner in colour.owners),
         kinds=sorted(fields.KINDS[kind] for kind in colour.kinds),
         recover_time=fields.optional_timestamp(colour.recover_unix_s),
+        headroom_ratio=colour.headroom.ratio,
+        family_headrooms=[
+            eligibility_pb2.FamilyHeadroom(family=family, headroom_ratio=ratio)
+            for family, ratio in colour.headroom.by_family
+        ],
     )
 
 

@@ -60,6 +60,15 @@ class Eligibility:
 
 
 @dataclass(frozen=True, slots=True)
+class Headroom:
+    """Lowest unused share of the windows that bind a lane, [0, 1]; None: not known."""
+
+    ratio: float | None = None
+    by_family: tuple[tuple[str, float | None], ...] = ()
+    """The same for families of models that draw on a further window."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProviderColour:
     """How one provider can serve an installation now."""
 
@@ -69,6 +78,7 @@ class ProviderColour:
     kinds: tuple[CredentialKind, ...]
     recover_unix_s: float | None = None
     """Earliest recovery; only while COOLING or BUSY."""
+    headroom: Headroom = Headroom()
 
 
 class WindowUse(NamedTuple):

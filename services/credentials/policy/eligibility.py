@@ -16,6 +16,7 @@ from services.credentials.model import (
     Refusal,
     Snapshot,
 )
+from services.credentials.policy.headroom import headroom_of
 from services.credentials.policy.plans import plan_colours
 from services.credentials.policy.standing import standing_of
 
@@ -46,7 +47,13 @@ def snapshot_of(
     found = Snapshot(
         installation_id=installation_id,
         version="",
-        providers=tuple(_colour(name, lane, in_flight, now_unix_s) for name, lane in lanes.items()),
+        providers=tuple(
+            replace(
+                _colour(name, lane, in_flight, now_unix_s),
+                headroom=headroom_of(lane, usage_of, now_unix_s),
+            )
+            for name, lane in lanes.items()
+        ),
         plans=plan_colours(seen, usage_of, now_unix_s),
         is_gateway_exclusive=is_exclusive,
         gateway_keys=tuple(

@@ -70,7 +70,7 @@ def account_status(credential: Credential, usage: Usage, now_unix_s: float) -> P
     standing = standing_of(credential, NO_SUBJECT, now_unix_s)
     if standing.verdict is Verdict.EXHAUSTED or _has_spent_plan(credential, now_unix_s):
         return PlanStatus.EXHAUSTED
-    current = [use for use in usage if not _is_past(use, now_unix_s)]
+    current = [use for use in usage if not is_past(use, now_unix_s)]
     if not current:
         return PlanStatus.UNKNOWN
     is_full = any((use.utilization_ratio or 0.0) >= FULL for use in current)
@@ -102,7 +102,7 @@ def _windows(credential: Credential, usage: Usage, now_unix_s: float) -> Usage:
     marks = credential.active_marks(now_unix_s)
     warned = {m.window for m in marks if m.kind is MarkKind.WARNING}
     blocked = {m.window for m in marks if m.kind is MarkKind.QUOTA}
-    current = tuple(use for use in usage if not _is_past(use, now_unix_s))
+    current = tuple(use for use in usage if not is_past(use, now_unix_s))
     told = {use.window: use for use in coarse(current)}
     names = sorted({*told, *warned, *blocked} - {""})
     return tuple(
@@ -121,5 +121,6 @@ def _has_spent_plan(credential: Credential, now_unix_s: float) -> bool:
     )
 
 
-def _is_past(use: WindowUse, now_unix_s: float) -> bool:
+def is_past(use: WindowUse, now_unix_s: float) -> bool:
+    """Return whether a window has been reset since it was observed."""
     return use.reset_unix_s is not None and use.reset_unix_s <= now_unix_s

@@ -149,20 +149,30 @@ class ProviderEligibilitySet(_message.Message):
     def __init__(self, providers: _Optional[_Iterable[_Union[ProviderEligibility, _Mapping]]] = ...) -> None: ...
 
 class ProviderEligibility(_message.Message):
-    __slots__ = ("provider", "availability", "owners", "kinds", "recover_time", "headroom_ratio")
+    __slots__ = ("provider", "availability", "owners", "kinds", "recover_time", "headroom_ratio", "family_headrooms")
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     AVAILABILITY_FIELD_NUMBER: _ClassVar[int]
     OWNERS_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
     RECOVER_TIME_FIELD_NUMBER: _ClassVar[int]
     HEADROOM_RATIO_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_HEADROOMS_FIELD_NUMBER: _ClassVar[int]
     provider: str
     availability: ProviderAvailability
     owners: _containers.RepeatedScalarFieldContainer[_grant_pb2.CredentialOwner]
     kinds: _containers.RepeatedScalarFieldContainer[_grant_pb2.CredentialKind]
     recover_time: _timestamp_pb2.Timestamp
     headroom_ratio: float
-    def __init__(self, provider: _Optional[str] = ..., availability: _Optional[_Union[ProviderAvailability, str]] = ..., owners: _Optional[_Iterable[_Union[_grant_pb2.CredentialOwner, str]]] = ..., kinds: _Optional[_Iterable[_Union[_grant_pb2.CredentialKind, str]]] = ..., recover_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., headroom_ratio: _Optional[float] = ...) -> None: ...
+    family_headrooms: _containers.RepeatedCompositeFieldContainer[FamilyHeadroom]
+    def __init__(self, provider: _Optional[str] = ..., availability: _Optional[_Union[ProviderAvailability, str]] = ..., owners: _Optional[_Iterable[_Union[_grant_pb2.CredentialOwner, str]]] = ..., kinds: _Optional[_Iterable[_Union[_grant_pb2.CredentialKind, str]]] = ..., recover_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., headroom_ratio: _Optional[float] = ..., family_headrooms: _Optional[_Iterable[_Union[FamilyHeadroom, _Mapping]]] = ...) -> None: ...
+
+class FamilyHeadroom(_message.Message):
+    __slots__ = ("family", "headroom_ratio")
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
+    HEADROOM_RATIO_FIELD_NUMBER: _ClassVar[int]
+    family: str
+    headroom_ratio: float
+    def __init__(self, family: _Optional[str] = ..., headroom_ratio: _Optional[float] = ...) -> None: ...
 
 class ProviderExclusion(_message.Message):
     __slots__ = ("provider", "layer")
