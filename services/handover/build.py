@@ -9,7 +9,9 @@ from pointsman.handover.v1 import handover_pb2_grpc as rpc
 from services.handover.adapters.dispatch import DispatchModels
 from services.handover.model import BindingRef, Limits, Summarizer
 from services.handover.server import Handover
+from services.handover.server.compactions import Compactions
 from services.handover.server.summaries import Summaries
+from services.handover.server.writing import Writers
 from services.runtime import log
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
@@ -45,7 +47,7 @@ def build(
         ConfigError: a provider is configured by halves.
     """
     current = Current(catalog)
-    models = DispatchModels(channel_to("dispatch"), clock)
+    writers = Writers(DispatchModels(channel_to("dispatch"), clock), clock)
 
     def summaries_on(used: Catalog) -> Summaries:
         def window_of(ref: BindingRef) -> int:
@@ -54,9 +56,10 @@ def build(
 
         default = _default(settings, common, used)
         limits = Limits(settings.timeout_seconds, settings.max_summary_tokens, default)
-        return Summaries(models, limits, clock, window_of)
+        return Summaries(writers, limits, clock, window_of)
 
-    servicer = Handover(summaries_on(catalog), clock)  # type: ignore[abstract]  # Compact is not served yet
+    compactions = Compactions(writers, settings.compaction_timeout_seconds, clock)
+    servicer = Handover(summaries_on(catalog), compactions, clock)
 
     async def start() -> None:
         if _default(settings, common, catalog) is None:
@@ -78,7 +81,9 @@ def build(
         attach=lambda server: rpc.add_HandoverServiceServicer_to_server(servicer, server),
         start=start,
         aclose=_nothing,
-        allowed_callers={f"/{FULL_NAME}/Summarize": frozenset({"gateway"})},
+        allowed_callers={
+            f"/{FULL_NAME}/{method}": frozenset({"gateway"}) for method in ("Summarize", "Compact")
+        },
         max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
         info=lambda: {"catalog_version": current.version},
         adopt=adopt,

@@ -9,6 +9,7 @@ from pointsman.handover.v1 import handover_pb2 as pb
 
 from services.domain.vocab import CredentialOwner, WireFamily
 from services.handover.model import Outcome, Scope, SummaryKind
+from services.handover.model.compaction import CompactionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,7 @@ FAMILY_OF: Mapping[int, WireFamily] = {number: family for family, number in FAMI
 ATTEMPT_KINDS: Mapping[SummaryKind, attempt_pb2.AttemptKind] = {
     SummaryKind.SWITCH: attempt_pb2.ATTEMPT_KIND_SWITCH_SUMMARY,
     SummaryKind.CLIENT_TRIM: attempt_pb2.ATTEMPT_KIND_TRIM_SUMMARY,
+    SummaryKind.COMPACTION: attempt_pb2.ATTEMPT_KIND_COMPACTION_SUMMARY,
 }
 KIND_OF: Mapping[int, SummaryKind] = {
     pb.SUMMARY_KIND_SWITCH: SummaryKind.SWITCH,
@@ -51,4 +53,10 @@ OUTCOMES: Mapping[Outcome, pb.SummaryOutcome] = {
     Outcome.TOO_SMALL: pb.SUMMARY_OUTCOME_TOO_SMALL,
     Outcome.NO_USER_MESSAGE: pb.SUMMARY_OUTCOME_NO_USER_MESSAGE,
     Outcome.FAILED: pb.SUMMARY_OUTCOME_FAILED,
+}
+COMPACTION_OUTCOMES: Mapping[CompactionOutcome, pb.CompactionOutcome] = {
+    CompactionOutcome.NOT_ENGAGED: pb.COMPACTION_OUTCOME_NOT_ENGAGED,
+    CompactionOutcome.DEFERRED: pb.COMPACTION_OUTCOME_DEFERRED,
+    CompactionOutcome.APPLIED: pb.COMPACTION_OUTCOME_APPLIED,
+    CompactionOutcome.EXCEEDED: pb.COMPACTION_OUTCOME_CONTEXT_WINDOW_EXCEEDED,
 }

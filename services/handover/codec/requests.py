@@ -20,8 +20,16 @@ from services.handover.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.protobuf import timestamp_pb2
-    from pointsman.common.v1 import attempt_pb2, binding_pb2, conversation_pb2, eligibility_pb2
+    from pointsman.common.v1 import (
+        action_pb2,
+        attempt_pb2,
+        binding_pb2,
+        conversation_pb2,
+        eligibility_pb2,
+    )
     from pointsman.handover.v1 import handover_pb2 as pb
 
     from services.domain.vocab import WireFamily
@@ -36,7 +44,7 @@ def question_of(message: pb.SummarizeRequest) -> Question:
     Raises:
         InvalidRequestError: a field is missing or out of range; names its path.
     """
-    context = _context(message)
+    context = context_of(message.action, message.eligibility)
     kind = _set(message.kind, "kind")
     if not message.HasField("features"):
         raise InvalidRequestError.of("features", "must be set")
@@ -46,31 +54,31 @@ def question_of(message: pb.SummarizeRequest) -> Question:
         raise InvalidRequestError.of(
             "max_summary_token_count", f"must be 0 to {MAX_SUMMARY_TOKENS}"
         )
-    if message.first_attempt_number < 1:
-        raise InvalidRequestError.of("first_attempt_number", "must be 1 or more")
-    if len(message.summarizers) > MAX_SUMMARIZERS:
-        raise InvalidRequestError.of("summarizers", f"at most {MAX_SUMMARIZERS}")
     return Question(
         context=context,
-        family=_body_family(message.body),
+        family=family_of(message.body),
         body=message.body.body,
         path_model=message.body.path_model,
         is_history_trimmed=message.features.is_history_trimmed,
         kind=KIND_OF.get(kind, SummaryKind.SWITCH),
         to_binding=_binding(message.to_binding, "to_binding"),
-        permit=_permit(message.eligibility),
-        scope=SCOPE_OF.get(_set(message.credential_scope, "credential_scope"), Scope.CALLER),
-        summarizers=tuple(
-            _summarizer(row, f"summarizers[{i}]") for i, row in enumerate(message.summarizers)
-        ),
+        permit=permit_of(message.eligibility),
+        scope=scope_of(message.credential_scope),
+        summarizers=summarizers_of(message.summarizers),
         max_summary_tokens=message.max_summary_token_count,
-        first_attempt_number=message.first_attempt_number,
-        stored=_stored(message.stored) if message.HasField("stored") else None,
+        first_attempt_number=first_number(message.first_attempt_number),
+        stored=stored_of(message.stored) if message.HasField("stored") else None,
     )
 
 
-def _context(message: pb.SummarizeRequest) -> Context:
-    action, record = message.action, message.eligibility
+def context_of(
+    action: action_pb2.ActionContext, record: eligibility_pb2.EligibilityRecord
+) -> Context:
+    """Return what travels on with every call of the action.
+
+    Raises:
+        InvalidRequestError: a field is missing, or the record is another installation's.
+    """
     installation_id = _text(action.installation_id, "action.installation_id")
     if record.installation_id != installation_id:
         raise InvalidRequestError.of(
@@ -88,13 +96,51 @@ def _context(message: pb.SummarizeRequest) -> Context:
     )
 
 
-def _body_family(message: conversation_pb2.RequestBody) -> WireFamily:
+def family_of(message: conversation_pb2.RequestBody) -> WireFamily:
+    """Return the dialect of a body.
+
+    Raises:
+        InvalidRequestError: it is not known, or there is no body.
+    """
     family = FAMILY_OF.get(message.wire_family)
     if family is None:
         raise InvalidRequestError.of("body.wire_family", "must be a dialect of the contract")
     if not message.body:
         raise InvalidRequestError.of("body.body", "must not be empty")
     return family
+
+
+def first_number(number: int) -> int:
+    """Return the number of the first attempt.
+
+    Raises:
+        InvalidRequestError: it is below 1.
+    """
+    if number < 1:
+        raise InvalidRequestError.of("first_attempt_number", "must be 1 or more")
+    return number
+
+
+def scope_of(number: int) -> Scope:
+    """Return whose credentials an action runs on; the narrowest where the value is not known.
+
+    Raises:
+        InvalidRequestError: it is not set.
+    """
+    return SCOPE_OF.get(_set(number, "credential_scope"), Scope.CALLER)
+
+
+def summarizers_of(
+    messages: Sequence[attempt_pb2.PlannedBinding],
+) -> tuple[Summarizer, ...]:
+    """Return who may write a summary, best first.
+
+    Raises:
+        InvalidRequestError: there are too many, or a field of one is missing or out of range.
+    """
+    if len(messages) > MAX_SUMMARIZERS:
+        raise InvalidRequestError.of("summarizers", f"at most {MAX_SUMMARIZERS}")
+    return tuple(_summarizer(row, f"summarizers[{i}]") for i, row in enumerate(messages))
 
 
 def _summarizer(message: attempt_pb2.PlannedBinding, field: str) -> Summarizer:
@@ -109,7 +155,8 @@ def _summarizer(message: attempt_pb2.PlannedBinding, field: str) -> Summarizer:
     )
 
 
-def _permit(record: eligibility_pb2.EligibilityRecord) -> Permit:
+def permit_of(record: eligibility_pb2.EligibilityRecord) -> Permit:
+    """Return what may serve, as far as a summary needs it."""
     providers = None
     if record.HasField("enabled_providers"):
         providers = {
@@ -139,7 +186,8 @@ def _permit(record: eligibility_pb2.EligibilityRecord) -> Permit:
     )
 
 
-def _stored(message: pb.StoredSummary) -> StoredSummary:
+def stored_of(message: pb.StoredSummary) -> StoredSummary:
+    """Return a summary that was kept."""
     ref = message.summarizer
     return StoredSummary(
         text=message.text,

@@ -11,7 +11,7 @@ from pointsman.handover.v1 import handover_pb2 as pb
 from services.handover.codec.enums import FAMILIES, OUTCOMES
 
 if TYPE_CHECKING:
-    from services.handover.model import BindingRef, Question, Result, StoredSummary
+    from services.handover.model import BindingRef, Context, Question, Result, StoredSummary
 
 _NANOS = 1_000_000_000
 
@@ -21,15 +21,10 @@ def response_of(question: Question, result: Result, service_version: str) -> pb.
     context, rewritten = question.context, result.rewritten
     message = pb.SummarizeResponse(
         outcome=OUTCOMES[result.outcome],
-        stored=_stored(result.stored) if result.stored else None,
+        stored=stored_message(result.stored) if result.stored else None,
         summary_token_count=result.summary_tokens,
         attempts=[attempt_pb2.AttemptRecord.FromString(row.record) for row in result.attempts],
-        versions=binding_pb2.Versions(
-            service_version=service_version,
-            catalog_version=context.catalog_version,
-            config_version=context.config_version,
-            eligibility_id=context.eligibility_id,
-        ),
+        versions=versions_of(context, service_version),
     )
     if rewritten is not None:
         message.body.CopyFrom(
@@ -60,7 +55,18 @@ def timestamp(unix_s: float) -> timestamp_pb2.Timestamp:
     return timestamp_pb2.Timestamp(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
 
 
-def _stored(stored: StoredSummary) -> pb.StoredSummary:
+def versions_of(context: Context, service_version: str) -> binding_pb2.Versions:
+    """Return what an answer was made with."""
+    return binding_pb2.Versions(
+        service_version=service_version,
+        catalog_version=context.catalog_version,
+        config_version=context.config_version,
+        eligibility_id=context.eligibility_id,
+    )
+
+
+def stored_message(stored: StoredSummary) -> pb.StoredSummary:
+    """Return a summary to keep as a message."""
     return pb.StoredSummary(
         text=stored.text,
         prefix_digest=stored.prefix_digest,

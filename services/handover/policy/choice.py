@@ -95,10 +95,13 @@ def within_boundary(
 
 
 def fitting(
-    summarizers: Iterable[Summarizer], question_tokens: int, cap_tokens: int
+    summarizers: Iterable[Summarizer],
+    question_tokens: int,
+    cap_tokens: int,
+    margin_tokens: int = MARGIN_TOKENS,
 ) -> tuple[Summarizer, ...]:
     """Return the summarisers whose window takes the question and the summary."""
-    needed = question_tokens + cap_tokens + MARGIN_TOKENS
+    needed = question_tokens + cap_tokens + margin_tokens
     return tuple(one for one in summarizers if not one.window_tokens or one.window_tokens >= needed)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.blocks import decode_content
+from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import utf8_length
 from services.domain.wire.model import Role, ToolResult, Turn, WireError
 from services.domain.wire.openai_chat.turns import Conversation
@@ -25,9 +26,15 @@ if TYPE_CHECKING:
     from services.domain.wire.scanner import Document, Node, Plan
 
 FAMILIES = frozenset({WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT})
-"""Dialects whose histories can be rewritten."""
+"""Dialects whose histories can be rewritten on a switch."""
 
-_BODY: Plan = {"messages": {"*": {}}}
+_LISTS: Mapping[WireFamily, str] = {
+    WireFamily.ANTHROPIC: "messages",
+    WireFamily.OPENAI_CHAT: "messages",
+    WireFamily.OPENAI_RESPONSES: "input",
+    WireFamily.GEMINI: "contents",
+}
+"""Where each dialect keeps its messages."""
 _BLOCK: Plan = {"content": {"*": {"content": {"*": {}}}}}
 _MESSAGE: Mapping[WireFamily, Plan] = {
     WireFamily.ANTHROPIC: {"content": {"*": _BLOCK}},
@@ -49,9 +56,12 @@ _SPEAKERS: Mapping[str, Speaker] = {
     "developer": Speaker.SYSTEM,
     "user": Speaker.USER,
     "assistant": Speaker.ASSISTANT,
+    "model": Speaker.ASSISTANT,
     "tool": Speaker.TOOL,
     "function": Speaker.TOOL,
 }
+_OUTPUTS = ("_output", "_response")
+"""Ends of the types of Responses items that answer a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,8 @@ class History:
         Raises:
             WireError: one of them is not readable.
         """
+        if self.family not in _MESSAGE:
+            return self._decoded_turns(start, end)
         opened = [
             (i, scan(self.spoken[i].node.raw, _MESSAGE[self.family]).root)
             for i in range(start, end)
@@ -115,6 +127,13 @@ class History:
                 conversation.add(i, node)
             return tuple(conversation.turns)
         return tuple(_messages_turn(i, node) for i, node in opened)
+
+    def _decoded_turns(self, start: int, end: int) -> tuple[Turn, ...]:
+        """Return turns of a dialect whose messages are only readable together."""
+        request = codec_for(self.family).decode_request(self.document.text.encode())
+        spoken_at = {message.place: at for at, message in enumerate(self.spoken)}
+        placed = ((spoken_at.get(turn.origin_index, -1), turn) for turn in request.turns)
+        return tuple(replace(turn, origin_index=at) for at, turn in placed if start <= at < end)
 
     def digest(self, count: int) -> bytes:
         """Return the SHA-256 of the first ``count`` spoken messages.
@@ -139,15 +158,14 @@ def read(family: WireFamily, body: bytes) -> History:
     """Return the conversation of a body.
 
     Raises:
-        WireError: the body is no readable request of a dialect that can be rewritten.
+        WireError: the body is no readable request whose messages are one list.
     """
-    if family not in FAMILIES:
-        raise WireError("", f"{family.value} histories are not rewritten")
-    document = scan(body, _BODY)
-    listed = document.member("messages")
-    if listed is None or not isinstance(listed.value, list) or "messages" in document.duplicates:
-        raise WireError("messages", "must be one array")
-    messages = tuple(_message(place, node) for place, node in enumerate(listed.items))
+    name = _LISTS[family]
+    document = scan(body, {name: {"*": {}}})
+    listed = document.member(name)
+    if listed is None or not isinstance(listed.value, list) or name in document.duplicates:
+        raise WireError(name, "must be one array")
+    messages = tuple(_message(family, place, node) for place, node in enumerate(listed.items))
     spoken = tuple(m for m in messages if m.speaker is not Speaker.SYSTEM)
     return History(family, document, messages, spoken)
 
@@ -162,13 +180,25 @@ def raw_size(messages: Sequence[Message]) -> int:
     return sum(utf8_length(message.source) for message in messages)
 
 
-def _message(place: int, node: Node) -> Message:
+def _message(family: WireFamily, place: int, node: Node) -> Message:
+    path = f"{_LISTS[family]}[{place}]"
     if not isinstance(node.value, dict):
-        raise WireError(f"messages[{place}]", "must be an object")
-    speaker = _SPEAKERS.get(text(node.value.get("role")))
+        raise WireError(path, "must be an object")
+    speaker = _speaker(family, node.value)
     if speaker is None:
-        raise WireError(f"messages[{place}].role", "is not a known role")
+        raise WireError(f"{path}.role", "is not a known role")
     return Message(place, speaker, node)
+
+
+def _speaker(family: WireFamily, message: Mapping[str, object]) -> Speaker | None:
+    """Return who speaks; None: the role is not known."""
+    role = message.get("role")
+    if family is WireFamily.GEMINI and role is None:
+        return Speaker.USER
+    if family is WireFamily.OPENAI_RESPONSES and role is None:
+        kind = text(message.get("type"))
+        return Speaker.TOOL if kind.endswith(_OUTPUTS) else Speaker.ASSISTANT
+    return _SPEAKERS.get(text(role))
 
 
 def _messages_turn(index: int, node: Node) -> Turn:

@@ -24,9 +24,7 @@ def stands_for(stored: StoredSummary, history: History, now_unix_s: float) -> bo
     """
     count, spoken = stored.message_count, history.spoken
     is_usable = (
-        bool(stored.text.strip())
-        and stored.instruction_version == INSTRUCTION_VERSION
-        and now_unix_s < stored.expire_unix_s
+        is_current(stored, now_unix_s, INSTRUCTION_VERSION)
         and 0 < count < len(spoken)
         and spoken[count].is_asking
         and not spoken[count - 1].is_asking
@@ -35,8 +33,22 @@ def stands_for(stored: StoredSummary, history: History, now_unix_s: float) -> bo
     return is_usable and history.digest(count) == stored.prefix_digest
 
 
+def is_current(stored: StoredSummary, now_unix_s: float, instruction_version: str) -> bool:
+    """Return whether a summary says something, is not too old, and was asked for as now."""
+    return (
+        bool(stored.text.strip())
+        and stored.instruction_version == instruction_version
+        and now_unix_s < stored.expire_unix_s
+    )
+
+
 def to_keep(
-    history: History, count: int, text: str, summarizer: BindingRef, now_unix_s: float
+    history: History,
+    count: int,
+    text: str,
+    summarizer: BindingRef,
+    now_unix_s: float,
+    instruction_version: str = INSTRUCTION_VERSION,
 ) -> StoredSummary:
     """Return a new summary with what it stands for: the first ``count`` messages."""
     return StoredSummary(
@@ -44,6 +56,6 @@ def to_keep(
         prefix_digest=history.digest(count),
         message_count=count,
         summarizer=summarizer,
-        instruction_version=INSTRUCTION_VERSION,
+        instruction_version=instruction_version,
         expire_unix_s=now_unix_s + KEPT_S,
     )

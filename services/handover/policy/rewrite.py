@@ -13,13 +13,12 @@ import json
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.codecs import codec_for
-from services.domain.wire.features import features_of
 from services.domain.wire.model import Media, Opaque, Text, ToolResult, ToolUse
 from services.domain.wire.reading import text
 from services.domain.wire.scanner import Edit, scan
 from services.handover.model import Rewritten
 from services.handover.policy.history import Speaker, has_result
+from services.handover.policy.sizes import overflow_tokens
 from services.handover.policy.words import cut, fenced, shown, size
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def rewrite(history: History, count: int, summary: str) -> Rewritten:
     return Rewritten(
         body=body,
         removed_messages=count - (prompt is not None),
-        overflow_tokens=_overflow_tokens(history.family, body),
+        overflow_tokens=overflow_tokens(history.family, body),
     )
 
 
@@ -98,13 +97,6 @@ def has_prompt(history: History) -> bool:
     return prompt_before(history, history.last_run()) is not None
 
 
-def _overflow_tokens(family: WireFamily, body: bytes) -> int:
-    """Return the overflow estimate; a body that names no image need not be decoded for it."""
-    if b'"image' not in body:
-        return len(body) // 4
-    return features_of(codec_for(family).decode_request(body), len(body)).overflow_tokens
-
-
 def _laid_out(
     family: WireFamily,
     instructions: Sequence[Message],
@@ -120,12 +112,12 @@ def _laid_out(
     """
     if family is WireFamily.OPENAI_CHAT:
         return [*(m.source for m in instructions), opening, summary, kept]
-    earlier = _as_one([m for m in instructions if m.place < run_place])
-    later = _as_one([m for m in instructions if m.place > run_place])
+    earlier = as_one([m for m in instructions if m.place < run_place])
+    later = as_one([m for m in instructions if m.place > run_place])
     return [opening, *earlier, summary, kept, *later]
 
 
-def _as_one(instructions: Sequence[Message]) -> list[str]:
+def as_one(instructions: Sequence[Message]) -> list[str]:
     """Return neighbouring instructions as one message; a single one keeps its bytes."""
     if len(instructions) <= 1:
         return [message.source for message in instructions]

@@ -1,4 +1,4 @@
-"""Serves HandoverService: decode, summarise, encode, one line in the log."""
+"""Serves HandoverService: decode, summarise or compact, encode, one line in the log."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pointsman.handover.v1 import handover_pb2 as pb
 from pointsman.handover.v1 import handover_pb2_grpc as rpc
 from prometheus_client import Histogram
 
+from services.handover.codec.compactions import compaction_of, compaction_response
 from services.handover.codec.requests import question_of
 from services.handover.codec.responses import response_of
 from services.runtime import host, log
@@ -18,11 +19,19 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from services.handover.server.compactions import Compactions
     from services.handover.server.summaries import Summaries
     from services.runtime.clock import Clock
 
 SUMMARY_SECONDS = Histogram(
     "pointsman_handover_seconds", "Time for a summary by outcome", ("outcome",), buckets=BUCKETS_S
+)
+
+COMPACTION_SECONDS = Histogram(
+    "pointsman_compaction_seconds",
+    "Time for a compaction by outcome",
+    ("outcome",),
+    buckets=BUCKETS_S,
 )
 
 _log = log.get_logger("handover")
@@ -31,8 +40,9 @@ _log = log.get_logger("handover")
 class Handover(rpc.HandoverServiceServicer):
     """Serves HandoverService. Holds no state between calls."""
 
-    def __init__(self, summaries: Summaries, clock: Clock) -> None:
+    def __init__(self, summaries: Summaries, compactions: Compactions, clock: Clock) -> None:
         self._summaries = summaries
+        self._compactions = compactions
         self._clock = clock
 
     def replaced(self, summaries: Summaries) -> Callable[[], None]:
@@ -69,3 +79,29 @@ class Handover(rpc.HandoverServiceServicer):
             elapsed_ms=round(elapsed_s * 1000),
         )
         return response_of(question, result, host.VERSION)
+
+    async def Compact(  # noqa: N802 - name fixed by the proto
+        self,
+        request: pb.CompactRequest,
+        context: grpc.aio.ServicerContext[pb.CompactRequest, pb.CompactResponse],
+    ) -> pb.CompactResponse:
+        """Bring a conversation under its limits, or say why that is not done."""
+        began_s = self._clock.monotonic_s()
+        question = compaction_of(request)
+        result = await self._compactions.make(question, context.time_remaining())
+        elapsed_s = self._clock.monotonic_s() - began_s
+        COMPACTION_SECONDS.labels(result.outcome.value).observe(elapsed_s)
+        _log.info(
+            "compact",
+            action_id=question.context.action_id,
+            session_hash=question.context.session_hash,
+            outcome=result.outcome.value,
+            summary_outcome=result.summary_outcome.value if result.summary_outcome else None,
+            is_summary_reverted=result.is_summary_reverted,
+            cleared_results=result.draft.cleared_results,
+            trimmed_messages=result.draft.trimmed_messages,
+            overflow_tokens=result.draft.tokens,
+            attempts=len(result.attempts),
+            elapsed_ms=round(elapsed_s * 1000),
+        )
+        return compaction_response(question, result, host.VERSION)

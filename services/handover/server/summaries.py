@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import WireError
-from services.handover.model import Call, CallEnd, Limits, Outcome, Result
+from services.handover.model import Outcome, Result
 from services.handover.policy import choice, reuse
-from services.handover.policy.answer import summary_of
-from services.handover.policy.history import read
+from services.handover.policy.history import FAMILIES, read
 from services.handover.policy.rewrite import rewrite
 from services.handover.policy.transcript import question_body, transcript_of
+from services.handover.server.writing import ANSWER_S, LEAST_S, Commission, Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from services.handover.model import AttemptRow, BindingRef, Question, Summarizer
+    from services.handover.model import BindingRef, Limits, Question, Summarizer
     from services.handover.policy.history import History
-    from services.handover.ports import Models
+    from services.handover.server.writing import Writers
     from services.runtime.clock import Clock
-
-LEAST_S = 1.0
-"""With less time than this nothing is started."""
-ANSWER_S = 0.1
-"""Time kept for the answer: what was paid for must reach the gateway before it gives up."""
-
-_OF_END = {
-    CallEnd.REFUSED: Outcome.UPSTREAM_FAILED,
-    CallEnd.LATE: Outcome.TIMEOUT,
-    CallEnd.UNREACHABLE: Outcome.FAILED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """What the summarisers gave: a text by one of them, or the reason why there is none."""
-
-    outcome: Outcome
-    attempts: tuple[AttemptRow, ...]
-    text: str = ""
-    author: BindingRef | None = None
 
 
 class Summaries:
@@ -48,12 +27,12 @@ class Summaries:
 
     def __init__(
         self,
-        models: Models,
+        writers: Writers,
         limits: Limits,
         clock: Clock,
         window_of: Callable[[BindingRef], int],
     ) -> None:
-        self._models = models
+        self._writers = writers
         self._limits = limits
         self._clock = clock
         self._window_of = window_of
@@ -62,6 +41,8 @@ class Summaries:
         """Return what came of it; every failure is an outcome that keeps the full history."""
         began_s = self._clock.monotonic_s()
         caller_s = float("inf") if time_left_s is None else began_s + time_left_s
+        if question.family not in FAMILIES:
+            return Result(Outcome.FAILED)
         try:
             history = read(question.family, question.body)
             kept = self._reused(question, history)
@@ -107,65 +88,30 @@ class Summaries:
 
     async def _written(
         self, question: Question, transcript: str, cap: int, end_s: float
-    ) -> _Written:
-        """Ask the summarisers in turn until one answers, all refused, or the time is up."""
-        attempts: list[AttemptRow] = []
-        chosen = self._chosen(question, transcript, cap)
+    ) -> Written:
+        commission = Commission(
+            context=question.context,
+            kind=question.kind,
+            permit=question.permit,
+            scope=question.scope,
+            first_attempt_number=question.first_attempt_number,
+            max_tokens=cap,
+            end_s=end_s,
+            body_for=partial(question_body, transcript, max_tokens=cap),
+        )
+        chosen = self._writers.chosen(commission, self._named(question))
         if isinstance(chosen, Outcome):
-            return _Written(chosen, ())
-        outcome = Outcome.UPSTREAM_FAILED
-        for place, summarizer in enumerate(chosen):
-            left_s = end_s - self._clock.monotonic_s()
-            if place and left_s < LEAST_S:
-                break
-            body = question_body(transcript, summarizer.binding.model_id, cap)
-            told = await self._models.ask(
-                Call(
-                    context=question.context,
-                    kind=question.kind,
-                    summarizer=summarizer,
-                    body=body,
-                    estimated_tokens=len(body) // 4,
-                    first_attempt_number=_next_number(question, attempts),
-                    budget_s=left_s,
-                )
-            )
-            attempts += told.attempts
-            if told.end is CallEnd.ANSWERED:
-                text = summary_of(told.family, told.body)
-                if text:
-                    return _Written(
-                        Outcome.SUMMARIZED, tuple(attempts), text, author=summarizer.binding
-                    )
-                outcome = Outcome.UPSTREAM_FAILED if text is None else Outcome.EMPTY
-                break
-            outcome = _OF_END[told.end]
-            if told.end is not CallEnd.REFUSED:
-                break
-        return _Written(outcome, tuple(attempts))
+            return Written(chosen)
+        return await self._writers.write(commission, chosen)
 
-    def _chosen(
-        self, question: Question, transcript: str, cap: int
-    ) -> tuple[Summarizer, ...] | Outcome:
-        """Return who may write the summary, best first, or why nobody may.
+    def _named(self, question: Question) -> tuple[Summarizer, ...]:
+        """Return who is asked for; one that brings a summary and names nobody wants reuse alone."""
+        default = self._limits.default
+        if question.summarizers or question.stored is not None or default is None:
+            return question.summarizers
+        return (default,)
 
-        A question that brings a stored summary and names nobody asks for reuse alone.
-        """
-        named = question.summarizers
-        if not named and question.stored is None and self._limits.default is not None:
-            named = (self._limits.default,)
-        if not named:
-            return Outcome.NOT_CONFIGURED
-        allowed = choice.permitted(named, question.permit)
-        if not allowed:
-            return Outcome.NO_MODEL
-        within = choice.within_boundary(allowed, question.permit, question.scope)
-        if not within:
-            return Outcome.TENANT_BOUNDARY
-        tokens = len(question_body(transcript, "", cap)) // 4
-        return choice.fitting(within, tokens, cap) or Outcome.NO_MODEL
-
-    def _placed(self, history: History, count: int, written: _Written) -> Result:
+    def _placed(self, history: History, count: int, written: Written) -> Result:
         """Return the result with the rewritten conversation, and the summary to keep."""
         if written.author is None:
             return Result(written.outcome, written.attempts)
@@ -188,7 +134,3 @@ class Summaries:
 def summary_tokens(text: str) -> int:
     """Return the estimate of a summary in tokens: a quarter of its characters."""
     return len(text) // 4
-
-
-def _next_number(question: Question, attempts: list[AttemptRow]) -> int:
-    return max((row.number + 1 for row in attempts), default=question.first_attempt_number)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 
@@ -73,6 +71,15 @@ def test_what_is_no_conversation_is_told(bad: bytes) -> None:
         read(CHAT, bad)
 
 
-def test_dialects_that_are_not_rewritten_are_told() -> None:
-    with pytest.raises(WireError):
-        read(WireFamily.GEMINI, json.dumps({"contents": []}).encode())
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        (ANTHROPIC, "messages"),
+        (CHAT, "messages"),
+        (WireFamily.GEMINI, "contents"),
+        (WireFamily.OPENAI_RESPONSES, "input"),
+    ],
+)
+def test_a_body_without_a_list_of_messages_is_told(family: WireFamily, name: str) -> None:
+    with pytest.raises(WireError, match=name):
+        read(family, b'{"model": "m"}')

@@ -20,6 +20,7 @@ from services.handover.model import (
     SummaryKind,
 )
 from services.handover.server.summaries import Summaries
+from services.handover.server.writing import Writers
 from tests.fakes.clock import FakeClock
 from tests.fakes.summarizer import FakeModels
 from tests.unit.handover.conversations import (
@@ -61,9 +62,9 @@ async def made(
     limits: Limits | None = None,
     window: int = 0,
 ) -> Result:
-    summaries = Summaries(
-        models or FakeModels(), limits or Limits(8.0, 800), FakeClock(), lambda _: window
-    )
+    clock = FakeClock()
+    writers = Writers(models or FakeModels(), clock)
+    summaries = Summaries(writers, limits or Limits(8.0, 800), clock, lambda _: window)
     return await summaries.make(asked, left_s)
 
 

@@ -20,6 +20,7 @@ class SummaryKind(enum.StrEnum):
 
     SWITCH = "switch"
     CLIENT_TRIM = "client_trim"
+    COMPACTION = "compaction"
 
 
 class Scope(enum.StrEnum):
