@@ -67,6 +67,18 @@ def test_a_line_is_one_json_object_without_secrets(
     assert not any(secret in text for secret in ("plain", *KEYS))
 
 
+@pytest.mark.parametrize(
+    "reason", ["?\u212aey=a1B2c3D4e5F6", "\udcff sk-a1B2c3D4e5F6", "BEARER\ta1B2c3D4e5F6"]
+)
+def test_what_is_not_plain_text_is_masked_in_lines_as_well(
+    reason: str, printed: pytest.CaptureFixture[str]
+) -> None:
+    log.get_logger("dispatch").info("attempt", reason=reason)
+    text = printed.readouterr().out
+    assert "a1B2c3D4e5F6" not in text
+    assert log.MASK in json.loads(text)["reason"]
+
+
 def fail() -> None:
     local = "swordfish of a local variable"
     raise ValueError(f"bad key {KEYS[0]}, {len(local)} letters")
