@@ -42,6 +42,10 @@ class FakeCredentials:
     """Proxy addresses by provider."""
     kinds: dict[str, CredentialKind] = field(default_factory=dict)
     """Kinds of the keys by provider; one that is not here has API keys."""
+    kinds_of_keys: dict[str, CredentialKind] = field(default_factory=dict)
+    """Kinds of single keys, whatever their provider's others are."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Names of every model at the endpoint of a provider's keys."""
     tenant_urls: dict[str, str] = field(default_factory=dict)
     """Addresses that a tenant gave, by provider."""
     renewals: dict[str, str] = field(default_factory=dict)
@@ -63,12 +67,11 @@ class FakeCredentials:
         required = query.required_credential_id
         for key in self.keys[provider]:
             if key not in query.tried and required in ("", key):
+                alias = self.aliases.get(provider, query.binding.upstream_id)
                 grant = Grant(
                     grant_id=f"g{number}",
-                    binding=query.binding,
-                    attribution=attribution_of(
-                        key, self.kinds.get(provider, CredentialKind.API_KEY)
-                    ),
+                    binding=replace(query.binding, upstream_id=alias),
+                    attribution=attribution_of(key, self._kind_of(provider, key)),
                     credential_id=key,
                     credential_version=1,
                     secret_cache_key=f"cache-{key}",
@@ -77,6 +80,10 @@ class FakeCredentials:
         raise CredentialDenied(
             FailureClass.CREDENTIALS_DISABLED, "every credential was tried", is_all_tried=True
         )
+
+    def _kind_of(self, provider: str, key: str) -> CredentialKind:
+        kind = self.kinds.get(provider, CredentialKind.API_KEY)
+        return self.kinds_of_keys.get(key, kind)
 
     def _renewed(self, grant: Grant) -> Access:
         fresh = self.renewals.get(grant.credential_id)

@@ -15,6 +15,7 @@ import orjson
 from redis.exceptions import RedisError
 
 from services.dispatch.ports import Memo
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 from services.runtime.valkey import connect
 
@@ -65,7 +66,7 @@ class ValkeyMemos:
 
     def start(self, hear: Callable[[Memo], None]) -> None:
         """Begin to share; ``hear`` is told what others learned, and what was known before."""
-        self._runner = asyncio.get_running_loop().create_task(self._run(hear))
+        self._runner = in_background(self._run(hear), "shared-memos")
 
     def learned(self, memo: Memo) -> None:
         """Tell the others; never waits."""
@@ -75,10 +76,7 @@ class ValkeyMemos:
     async def aclose(self) -> None:
         """Stop sharing."""
         runner, self._runner = self._runner, None
-        if runner is not None:
-            runner.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await runner
+        await ended(runner)
         await self._client.aclose()
 
     async def _run(self, hear: Callable[[Memo], None]) -> None:

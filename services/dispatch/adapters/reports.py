@@ -16,6 +16,7 @@ from services.dispatch.codec import peers
 from services.dispatch.model.access import HeadersSeen
 from services.domain.errors import PeerError
 from services.runtime import status
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ReportQueue:
 
     def start(self) -> None:
         """Begin to send."""
-        self._sender = asyncio.get_running_loop().create_task(self._send_for_ever())
+        self._sender = in_background(self._send_for_ever(), "attempt-reports")
 
     def put(self, report: Report) -> None:
         """Queue a report; never waits.
@@ -72,10 +73,7 @@ class ReportQueue:
     async def aclose(self) -> None:
         """Stop, and send what is left for at most 2 s."""
         sender, self._sender = self._sender, None
-        if sender is not None:
-            sender.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sender
+        await ended(sender)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 while self._queue and await self._send_batch():

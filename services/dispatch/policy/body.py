@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, TypeAlias
-
-import orjson
 
 from services.domain.catalog import ModelFacts, Quirks
 from services.domain.errors import InvalidRequestError, Reason, RouterError
@@ -88,10 +87,31 @@ class ClientBody:
         return encoded
 
 
+_STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_NAMED = re.compile(rb'"model"\s*:\s*(' + _STRING + rb")", re.DOTALL)
+
+
 def names_model(body: bytes, upstream_id: str) -> bool:
-    """Return whether a member ``model`` of the body has that value."""
-    wanted = re.escape(orjson.dumps(upstream_id))
-    return bool(upstream_id) and re.search(rb'"model"\s*:\s*' + wanted, body) is not None
+    """Return whether the member ``model`` of the body itself has that value, however written.
+
+    One pass: what stands between two places that look like the member is read once.
+    """
+    depth = at = 0
+    for match in _NAMED.finditer(body):
+        between = _STRINGS.sub(b"", body[at : match.start()])
+        outside, is_inside_text, _ = between.partition(b'"')
+        depth += _opened(outside)
+        if depth == 1 and not is_inside_text:
+            return bool(upstream_id) and json.loads(match[1]) == upstream_id
+        at = match.start() + len('"model"')
+    return False
+
+
+def _opened(outside: bytes) -> int:
+    """Return how many more containers are opened than closed in what is outside of texts."""
+    opened = outside.count(b"{") + outside.count(b"[")
+    return opened - outside.count(b"}") - outside.count(b"]")
 
 
 def catalog_binding(catalog: Catalog, ref: BindingRef) -> Binding | None:
@@ -99,6 +119,16 @@ def catalog_binding(catalog: Catalog, ref: BindingRef) -> Binding | None:
     model = catalog.models.get(ref.model_id)
     rows = [row for row in model.bindings if row.provider == ref.provider] if model else []
     return next((row for row in rows if row.index == ref.binding_index), rows[0] if rows else None)
+
+
+def upstream_id_of(catalog: Catalog, ref: BindingRef, granted_upstream_id: str = "") -> str:
+    """Return the name of a model at its endpoint.
+
+    That of the granted endpoint wins over the planned one, and that over the catalog's.
+    """
+    row = catalog_binding(catalog, ref)
+    named = granted_upstream_id or ref.upstream_id or (row.upstream_id if row else "")
+    return named or ref.model_id
 
 
 def target_of(
@@ -113,18 +143,14 @@ def target_of(
     effort: str = "",
     rules: HouseRules | None = None,
 ) -> Target:
-    """Return where a body goes, with the catalog's facts; those of an unknown model are mild.
-
-    The name at the granted endpoint wins over the planned one, and that over the catalog's.
-    """
+    """Return where a body goes, with the catalog's facts; those of an unknown model are mild."""
     model = catalog.models.get(ref.model_id)
     row = catalog_binding(catalog, ref)
-    upstream_id = granted_upstream_id or ref.upstream_id or (row.upstream_id if row else "")
     return Target(
         family=family,
         provider=ref.provider,
         model_id=ref.model_id,
-        upstream_id=upstream_id or ref.model_id,
+        upstream_id=upstream_id_of(catalog, ref, granted_upstream_id),
         facts=model.facts if model else ModelFacts(),
         max_output_tokens=row.max_output_tokens if row else None,
         is_vendor=is_vendor,

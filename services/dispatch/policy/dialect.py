@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from services.domain.effort import LEVELS
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.endpoint import Host, endpoint_for
 from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
-    from services.domain.catalog import ModelFacts
+    from services.domain.catalog import Binding, ModelFacts
     from services.domain.wire.model import Request
 
 CHAT, RESPONSES = WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES
@@ -93,3 +94,16 @@ def is_bound_to_chat(request: Request) -> bool:
         return False
     is_native = any(key in _CHAT_MEMBERS and raw != b"null" for key, raw in request.extras)
     return is_native or bool(request.sampling.logprobs)
+
+
+def codex_levels(facts: ModelFacts) -> tuple[str, ...]:
+    """Return the levels of reasoning that a model takes at the Codex backend: the highest, too."""
+    return tuple(dict.fromkeys((*(facts.reasoning_levels or LEVELS), LEVELS[-1])))
+
+
+def is_in_plan(row: Binding | None, kind: CredentialKind) -> bool:
+    """Return whether a credential of ``kind`` may be shown for a binding: plans do not cover all.
+
+    None, a binding that the catalog does not know, is covered by no Codex plan.
+    """
+    return kind is not CredentialKind.CODEX_OAUTH or (row is not None and row.is_in_codex_plan)

@@ -23,12 +23,15 @@ _SHORTEST_SECRET_BYTES = 8
 """Shorter ones may be parts of ordinary words."""
 
 
-def without_secret(data: bytes, secret: str) -> bytes:
+def maskable(secret: str) -> bytes:
+    """Return what :func:`without_secret` looks for; empty: the secret is too short to be told."""
+    key = secret.encode()
+    return key if len(key) >= _SHORTEST_SECRET_BYTES else b""
+
+
+def without_secret(data: bytes, key: bytes) -> bytes:
     """Return ``data`` without the very secret that an upstream was asked with and echoes.
 
     Finds it whatever its shape. One that is cut by the end of ``data`` is not found.
     """
-    key = secret.encode()
-    if len(key) < _SHORTEST_SECRET_BYTES or key not in data:
-        return data
-    return data.replace(key, MASK)
+    return data.replace(key, MASK) if key and key in data else data

@@ -7,6 +7,10 @@ from services.dispatch.model.outcome import Measured
 from services.domain.wire.model import Usage
 
 CHARS_PER_TOKEN = 4
+LONG_TALK_TOKENS = 140_000
+"""Prompt and answer over which an extended context window is asked for where there is one."""
+LEAST_ANSWER_TOKENS = 8000
+"""Room that every answer is counted with, however short it is to be."""
 
 
 def measured(
@@ -23,3 +27,8 @@ def measured(
         return None
     estimate = Usage(fresh_input=estimated_input_tokens, output=output_chars // CHARS_PER_TOKEN)
     return Measured(estimate, UsageSource.ESTIMATED)
+
+
+def is_long_talk(prompt_tokens: int, max_output_tokens: int) -> bool:
+    """Return whether a prompt and the longest answer to it may outgrow a usual context window."""
+    return prompt_tokens + max(LEAST_ANSWER_TOKENS, max_output_tokens) > LONG_TALK_TOKENS

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.enums import EndKind
-from services.dispatch.model.outcome import (
-    MAX_ERROR_BODY_BYTES,
-    AttemptFault,
-    Broken,
-    Fault,
-)
+from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Broken, Fault
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.policy.classify import class_of, is_cyber_refusal
-from services.dispatch.policy.mask import without_secret
+from services.dispatch.policy.mask import maskable, without_secret
 from services.dispatch.policy.measure import measured
 from services.dispatch.server import bodies, metrics
 from services.dispatch.server.holding import MAX_GATED_BYTES, MAX_HELD_BYTES, Held, held_back
@@ -62,7 +57,7 @@ class Attempt:
         self._held = Held()
         self._usage: Usage | None = None
         self._output_chars = 0
-        self._secret = ""
+        self._key = b""
         self.transforms: tuple[Transform, ...] = ()
         self.stop: StopReason | None = None
         self.tool_calls = 0
@@ -98,7 +93,7 @@ class Attempt:
 
     async def _send(self) -> UpstreamAnswer:
         built = self.draft.build()
-        self.transforms, self._secret = built.transforms, built.secret
+        self.transforms, self._key = built.transforms, maskable(built.secret)
         if not self.send_count:
             self._reporter.sent(self.watch.start())
         self.send_count += 1
@@ -175,7 +170,7 @@ class Attempt:
         return Fault(
             failure_class,
             http_status=error.http_status,
-            body=without_secret(body, self._secret)[:MAX_ERROR_BODY_BYTES],
+            body=without_secret(body, self._key)[:MAX_ERROR_BODY_BYTES],
             is_body_truncated=is_cut,
             headers=self.headers,
             retry_after_s=header_rules.retry_after_s(self.headers, self._stage.clock.now_unix_s()),
@@ -184,12 +179,12 @@ class Attempt:
         )
 
     def _shown(self, message: str) -> str:
-        return without_secret(message.encode(), self._secret).decode()
+        return without_secret(message.encode(), self._key).decode()
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
         held, self._held.pieces = b"".join(self._held.pieces), []
-        for chunk in bodies.cut(without_secret(held, self._secret)):
+        for chunk in bodies.cut(without_secret(held, self._key)):
             self.sent_bytes += len(chunk)
             yield chunk
         reader, observer = self._reader, self._observer
@@ -202,7 +197,7 @@ class Attempt:
                 data = await self._next(reader, observer)
                 if data is None:
                     break
-                for chunk in bodies.cut(without_secret(data, self._secret)):
+                for chunk in bodies.cut(without_secret(data, self._key)):
                     self.sent_bytes += len(chunk)
                     yield chunk
         except AttemptFault as missed:

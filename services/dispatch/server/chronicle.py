@@ -64,6 +64,11 @@ class Trial:
     """What would be sent; None: nothing is."""
 
     @property
+    def is_beyond_plan(self) -> bool:
+        """Whether the credential at hand may not be shown for the binding."""
+        return self.access is not None and self.draft is None
+
+    @property
     def credential(self) -> Attribution | None:
         """Which credential is used; None: none could be had."""
         return self.access.grant.attribution if self.access else None
@@ -260,6 +265,7 @@ def _log_broken(order: Order, record: AttemptRecord, attempt: Attempt) -> None:
 def _log_missed(order: Order, record: AttemptRecord, fault: Fault, step: Step) -> None:
     """Write one line about a failed or skipped attempt: its class, and nothing that was said."""
     is_throttle = fault.failure_class is FailureClass.RATE_LIMITED
+    throttle = {"is_retry_after_honoured": step.is_throttle_wait} if is_throttle else {}
     write = _log.warning if is_throttle or not record.send_count else _log.error
     write(
         "attempt_failed" if record.send_count else "attempt_skipped",
@@ -268,6 +274,7 @@ def _log_missed(order: Order, record: AttemptRecord, fault: Fault, step: Step) -
         retry_after_s=fault.retry_after_s,
         next_step=step.rescue.value if step.rescue else step.kind.value,
         wait_s=round(step.wait_s, 3),
+        **throttle,
         **_facts(order, record),
     )
 

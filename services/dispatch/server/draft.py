@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.dispatch.policy import address, headers
-from services.dispatch.policy.body import catalog_binding, target_of
+from services.dispatch.policy.body import catalog_binding, target_of, upstream_id_of
 from services.dispatch.policy.dialect import (
     Speaker,
+    codex_levels,
     dialect_for,
     host_of,
     is_bound_to_responses,
 )
 from services.dispatch.policy.fast import FAST_BETA, is_fast, with_fast
 from services.dispatch.policy.lessons import FAST_TIER, RESPONSES_API, lesson_of
+from services.dispatch.policy.measure import is_long_talk
 from services.dispatch.policy.patience import header_wait_s
 from services.dispatch.ports import UpstreamRequest
 from services.domain.catalog import ModelFacts
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
     from services.dispatch.policy.lessons import Lesson
     from services.dispatch.server.target import Stage
     from services.domain.wire.model import EncodedRequest, Target, Transform, UpstreamError
-
-USUAL_WINDOW_TOKENS = 200_000
-"""Estimated prompt over which an extended context window is asked for where there is one."""
 
 MAX_LESSONS = 3
 """Features that one attempt may give up, one after the other."""
@@ -74,7 +73,10 @@ class Draft:
         self._endpoint = stage.endpoints[planned.ref.provider]
         self._speaker = self._speaker_at(family)
         self._base_url = self._base_url_for(access)
-        self._given_up = stage.memos.given_up(self._base_url, planned.ref.model_id)
+        granted = access.grant.binding.upstream_id
+        self._upstream_id = upstream_id_of(stage.catalog, planned.ref, granted)
+        """Its name there; memos go by it, so that an alias that is edited leaves them behind."""
+        self._given_up = stage.memos.given_up(self._base_url, self._upstream_id)
         self._lessons: tuple[Lesson, ...] = ()
         self._body = b""
         self.is_fast = False
@@ -178,7 +180,7 @@ class Draft:
     def confirm(self) -> None:
         """Keep what was learned: the endpoint took the request without it."""
         for lesson in self._lessons:
-            self._stage.memos.learn(self._base_url, self._planned.ref.model_id, lesson)
+            self._stage.memos.learn(self._base_url, self._upstream_id, lesson)
 
     def _speaker_at(self, family: WireFamily) -> Speaker:
         kind, endpoint = self._access.grant.attribution.kind, self._endpoint
@@ -214,12 +216,17 @@ class Draft:
         return fast if fast is not None else body
 
     def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:
-        """Return what a client of the same dialect asked for, as far as it is for the target."""
-        fast = (FAST_BETA,) if self.is_fast and self.family is WireFamily.ANTHROPIC else ()
-        if self.family is not self._order.family or self.family is not WireFamily.ANTHROPIC:
-            return fast
-        told = headers.beta_tokens(self._order.relayed_headers)
-        is_long = self._order.estimated_input_tokens > USUAL_WINDOW_TOKENS
+        """Return what a client of the same dialect asked for, and what the body needs.
+
+        None of it that is not for the target.
+        """
+        order = self._order
+        if self.family is not WireFamily.ANTHROPIC:
+            return ()
+        is_same_family = self.family is order.family
+        told = headers.beta_tokens(order.relayed_headers) if is_same_family else ()
+        fast = (FAST_BETA,) if self.is_fast else ()
+        is_long = is_long_talk(order.estimated_input_tokens, order.max_output_tokens)
         return betas_for((*told, *fast), target.facts, body, is_long_context_needed=is_long)
 
     def _affinity(self) -> HeaderPairs:
@@ -237,7 +244,7 @@ class Draft:
             self._stage.catalog,
             ref,
             self.family,
-            granted_upstream_id=self._access.grant.binding.upstream_id,
+            granted_upstream_id=self._upstream_id,
             is_vendor=self._endpoint.is_vendor,
             is_model_switched=plan.is_model_switched
             or ref.model_id != plan.bindings[0].ref.model_id,
@@ -245,9 +252,9 @@ class Draft:
             effort=self._planned.effort,
             rules=self._stage.rules,
         )
-        refused = self._given_up - {RESPONSES_API, FAST_TIER}
-        if not refused:
-            return target
-        facts = target.facts
-        facts = replace(facts, refused_parameters=facts.refused_parameters | refused)
-        return replace(target, facts=facts)
+        facts, refused = target.facts, self._given_up - {RESPONSES_API, FAST_TIER}
+        if refused:
+            facts = replace(facts, refused_parameters=facts.refused_parameters | refused)
+        if self._speaker.is_codex_plan:
+            facts = replace(facts, reasoning_levels=codex_levels(facts))
+        return target if facts is target.facts else replace(target, facts=facts)

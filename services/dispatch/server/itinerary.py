@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.dispatch.policy.rescue import Cause, next_rescue
+from services.domain.vocab import CredentialKind, CredentialOwner
 
 if TYPE_CHECKING:
+    from services.dispatch.model.access import Grant
     from services.dispatch.model.enums import AttemptCause
     from services.dispatch.model.plan import Plan, PlannedBinding
     from services.dispatch.server.circuits import Circuits
@@ -32,9 +34,11 @@ class Itinerary:
     A stop may be postponed while there are others: it is tried when all of them have failed.
     """
 
-    def __init__(self, plan: Plan, circuits: Circuits) -> None:
+    def __init__(self, plan: Plan, circuits: Circuits, *, is_gateway_exclusive: bool) -> None:
+        """Begin at the plan's first stop; ``is_gateway_exclusive``: a tenant's endpoints serve."""
         self._plan = plan
         self._circuits = circuits
+        self._is_gateway_exclusive = is_gateway_exclusive
         self._leg: tuple[Stop, ...] = tuple(
             Stop(planned, plan.start_index + i) for i, planned in enumerate(plan.bindings)
         )
@@ -69,8 +73,7 @@ class Itinerary:
         Returns the fault that it is down with; None: it is to be asked. ``failed`` is what the
         plan's own bindings have come to.
         """
-        ref = self.here.planned.ref
-        outage = self._circuits.outage(ref)
+        ref, outage = self.here.planned.ref, self._outage
         if outage is None or self._is_last_leg:
             return None
         has_way_round = self.has_next or self.rescue_after(failed or Cause(outage)) is not None
@@ -79,14 +82,22 @@ class Itinerary:
         self._postponed.append(self.here)
         return outage
 
+    @property
+    def _outage(self) -> FailureClass | None:
+        """The fault that this stop is down with; an endpoint of a tenant's own shares none."""
+        stop, grant = self.here, self._plan.grant
+        is_start = stop.plan_index == self._plan.start_index
+        if self._is_gateway_exclusive or (is_start and grant and _is_at_own_endpoint(grant)):
+            return None
+        return self._circuits.outage(stop.planned.ref)
+
     def is_spared(self, cause: Cause) -> bool:
         """Return whether there is a better way than to ask this stop again after a fault.
 
         A rescue target is not retried while there are others, nor is a binding that is known to be
         down and answered no probe.
         """
-        is_down = self._circuits.outage(self.here.planned.ref) is not None
-        if self.here.rescue is None and not is_down:
+        if self.here.rescue is None and self._outage is None:
             return False
         return self.rescue_after(cause) is not None
 
@@ -124,3 +135,10 @@ class Itinerary:
 
     def _enter(self, stops: list[Stop]) -> None:
         self._leg, self._place = tuple(stops), 0
+
+
+def _is_at_own_endpoint(grant: Grant) -> bool:
+    """Return whether a grant is for an address that its tenant gave."""
+    attribution = grant.attribution
+    is_tenants = attribution.owner is CredentialOwner.TENANT
+    return is_tenants and attribution.kind is CredentialKind.GATEWAY

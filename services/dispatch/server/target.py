@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.dispatch.model.outcome import Fault
 from services.dispatch.policy import body
+from services.dispatch.policy.dialect import is_in_plan
 from services.dispatch.policy.permit import is_permitted
 from services.domain.catalog import DEFAULT_CONTEXT_WINDOW_TOKENS
 from services.domain.errors import Reason, RouterError
+from services.domain.vocab import FailureClass
 from services.domain.wire.codecs import UnknownFamilyError
 from services.domain.wire.model import HouseRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.dispatch.model.access import Access
     from services.dispatch.model.limits import WatchLimits
     from services.dispatch.model.plan import Order, PlannedBinding
     from services.dispatch.policy.body import CodecOf
@@ -72,6 +76,19 @@ def check_permitted(order: Order, planned: PlannedBinding) -> None:
             f"{ref.model_id} at {ref.provider} is not permitted for this action",
             metadata={"model": ref.model_id, "provider": ref.provider},
         )
+
+
+def fault_of_plan(stage: Stage, planned: PlannedBinding, access: Access) -> Fault | None:
+    """Return why a credential is not shown for a binding; None: it may be."""
+    ref, kind = planned.ref, access.grant.attribution.kind
+    if is_in_plan(body.catalog_binding(stage.catalog, ref), kind):
+        return None
+    return Fault(
+        FailureClass.MODEL_NOT_FOUND,
+        vendor_type="not_in_codex_plan",
+        message=f"no Codex plan covers {ref.model_id} at {ref.provider}: ask for another model, or"
+        " set codex_plan = true on that binding in the catalog",
+    )
 
 
 def window_of(catalog: Catalog, planned: PlannedBinding) -> int:

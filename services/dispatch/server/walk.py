@@ -23,7 +23,7 @@ from services.dispatch.server.itinerary import Itinerary
 from services.dispatch.server.keyring import Keyring
 from services.dispatch.server.reporting import AttemptReporter
 from services.dispatch.server.tally import Tally
-from services.dispatch.server.target import check_permitted, family_at
+from services.dispatch.server.target import check_permitted, family_at, fault_of_plan
 from services.domain.errors import RouterError
 from services.domain.vocab import CredentialKind, FailureClass, WireFamily
 
@@ -64,7 +64,8 @@ class Walk:
         )
         self._keyring = Keyring(stage.credentials, order)
         self._chronicle = Chronicle(stage.catalog, order)
-        self._itinerary = Itinerary(order.plan, stage.circuits)
+        is_exclusive = order.eligibility.is_gateway_exclusive
+        self._itinerary = Itinerary(order.plan, stage.circuits, is_gateway_exclusive=is_exclusive)
         self._tally = Tally(stage.clock)
         self._number = order.plan.first_attempt_number - 1
         self._cause = AttemptCause.FIRST
@@ -121,8 +122,9 @@ class Walk:
             is_granted = stop.plan_index == self._order.plan.start_index and not self._is_given_back
             try:
                 access = await self._keyring.current(planned, is_first_binding=is_granted)
-                draft = self._draft(planned, family, access)
-                family = draft.family
+                fault = fault_of_plan(self._stage, planned, access)
+                draft = self._draft(planned, family, access) if fault is None else None
+                family = draft.family if draft is not None else family
             except CredentialDenied as denied:
                 fault = _fault_of_denial(denied)
         return Trial(
@@ -139,16 +141,8 @@ class Walk:
         )
 
     def _draft(self, planned: PlannedBinding, family: WireFamily, access: Access) -> Draft:
-        time_left_s = self._time_left_s
-        return Draft(
-            self._stage,
-            self._order,
-            self._body,
-            planned,
-            family,
-            access,
-            time_left_s=time_left_s,
-        )
+        stage, order, left_s = self._stage, self._order, self._time_left_s
+        return Draft(stage, order, self._body, planned, family, access, time_left_s=left_s)
 
     def _outage_here(self) -> Fault | None:
         """Return why the binding is not asked now though it is its turn; None: it is asked.
@@ -210,9 +204,12 @@ class Walk:
         if is_sent and trial.cause is not AttemptCause.ROTATION:
             self._tally.attempts += 1
         is_in_time = self._tally.elapsed_s() < self._order.plan.budget.pre_commit_s
-        is_rotating = is_sent and is_in_time and fault.failure_class in ROTATING
+        is_of_credential = is_sent and fault.failure_class in ROTATING
+        is_rotating = is_in_time and (is_of_credential or trial.is_beyond_plan)
         if is_rotating and fault.http_status == 401 and await self._keyring.renew(trial.planned):
             return Step(WalkStep.ROTATE)
+        if not is_sent:
+            self._give_back()
         if is_rotating and await self._keyring.rotate(trial.planned):
             return Step(WalkStep.ROTATE)
         step = self._after_binding(fault, is_asked=is_sent)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from services.domain.catalog.entries import (
     choice_of,
     day_of,
+    flag_of,
     members_of,
     price_of,
     ratio_of,
@@ -47,6 +48,7 @@ _BINDING_KEYS = frozenset(
         "extra_members_with_tools",
         "tool_guidance",
         "wire_family",
+        "codex_plan",
         "source",
         "as_of",
     ]
@@ -94,6 +96,7 @@ def binding_of(
             tool_guidance=choice_of(row, "tool_guidance", TOOL_GUIDANCE, where),
         ),
         wire_family=WireFamily(wish) if wish else None,
+        is_in_codex_plan=flag_of(row, "codex_plan", where, default=False),
         source=str(row.get("source", "")),
         as_of=day_of(row, "as_of", where),
     )

@@ -84,6 +84,8 @@ class Binding:
     quirks: Quirks = field(default_factory=Quirks)
     wire_family: WireFamily | None = None
     """Which of OpenAI's two dialects this model wants; None: its provider's."""
+    is_in_codex_plan: bool = False
+    """Whether a Codex plan covers it, so that a plan's token may be shown for it."""
     source: str = ""
     as_of: str = ""
     """Day of the price, as in 2026-11-30; empty: not stated."""

@@ -44,13 +44,19 @@ QUICK = Budget(backoff_base_s=0.01, throttle_backoff_s=(0.01, 0.03))
 SHORT = WatchLimits(idle_s=0.3, first_output_s=0.5, stall_s=0.6, hold_s=0.2, linger_s=0.2)
 
 
-def catalog(*providers: str, is_reasoning: bool = False, is_fast_sold: bool = False) -> Catalog:
+def catalog(
+    *providers: str,
+    is_reasoning: bool = False,
+    is_fast_sold: bool = False,
+    is_in_codex_plan: bool = True,
+) -> Catalog:
     rows = [
         {
             "provider": name,
             "upstream_id": f"{name}-model",
             "input_usd_per_mtok": 1.0,
             "output_usd_per_mtok": 2.0,
+            "codex_plan": is_in_codex_plan,
             **(
                 {"fast_input_usd_per_mtok": 6.0, "fast_output_usd_per_mtok": 12.0}
                 if is_fast_sold
@@ -158,6 +164,8 @@ class Stand:
     """Whether the model of all providers is one that reasons."""
     is_fast_sold: bool = False
     """Whether every binding has a fast tier."""
+    is_in_codex_plan: bool = True
+    """Whether Codex plans cover every binding."""
     memos: Memos | None = None
     circuits: Circuits | None = None
     """Kept over the walks of one stand; made with its clock by the first of them."""
@@ -177,7 +185,10 @@ class Stand:
         self.circuits = self.circuits or Circuits(self.clock)
         return Stage(
             catalog=catalog(
-                *self.providers, is_reasoning=self.is_reasoning, is_fast_sold=self.is_fast_sold
+                *self.providers,
+                is_reasoning=self.is_reasoning,
+                is_fast_sold=self.is_fast_sold,
+                is_in_codex_plan=self.is_in_codex_plan,
             ),
             endpoints=endpoints | self.endpoints,
             credentials=self.credentials,

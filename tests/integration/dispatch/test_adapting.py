@@ -116,3 +116,21 @@ async def test_what_does_not_help_is_shown_as_it_is() -> None:
         assert [request.model for request in fake.requests] == ["p1-model"] * 2
         assert MODEL not in [request.model for request in fake.requests]
         assert failed.records[0].send_count == 2
+
+
+@pytest.mark.spec("DSP-142")
+async def test_an_alias_that_is_edited_leaves_behind_what_was_learned_of_the_model() -> None:
+    async with standing(CHAT) as stand:
+        stand.credentials.keys = {"p1": ["key-of-p1"]}
+        stand.credentials.aliases = {"p1": "old-name"}
+        refusal = Fault(status=400, message="unknown parameter: seed")
+        stand.providers["p1"][0].script(refusal, match=Match(model="^old-name$"), times=1)
+        order = stand.order(family=CHAT, is_stream=False)
+        order = replace(order, body=orjson.dumps({**orjson.loads(order.body), "seed": 7}))
+        for _ in range(2):
+            await stand.run(order)
+        stand.credentials.aliases = {"p1": "new-name"}
+        await stand.run(order)
+        told = [(r.json["model"], "seed" in r.json) for r in stand.providers["p1"][0].requests]
+        kept = ("old-name", False)
+        assert told == [("old-name", True), kept, kept, ("new-name", True)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.dispatch.model.access import Ended, SecretQuery
+from services.dispatch.model.access import Ended, Grant, SecretQuery
 from services.dispatch.model.enums import (
     AttemptCause,
     AttemptOutcome,
@@ -16,15 +16,17 @@ from services.dispatch.model.enums import (
     SecretPurpose,
 )
 from services.dispatch.model.outcome import Missed
-from services.dispatch.model.plan import Order, Plan
+from services.dispatch.model.plan import Eligibility, Order, Plan
 from services.dispatch.server.circuits import FAULTS_IN_A_ROW
 from services.domain.errors import RouterError
-from services.domain.vocab import FailureClass
+from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass
 from tests.fakes.clock import FakeClock
+from tests.fakes.credentials import attribution_of
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import (
     ANTHROPIC,
     CHAT,
+    MODEL,
     Stand,
     rescue,
     rescued_by,
@@ -222,3 +224,36 @@ def first_query(stand: Stand) -> SecretQuery:
     """Return the question for a secret of the first binding."""
     order = stand.order()
     return SecretQuery(order.action, order.plan.bindings[0].ref, SecretPurpose.SERVE, "k")
+
+
+def at_own_endpoint(plan: Plan) -> Plan:
+    """Return the plan whose first binding is at an address that its tenant gave."""
+    attribution = attribution_of("own-key", CredentialKind.GATEWAY, CredentialOwner.TENANT)
+    return replace(plan, grant=Grant("g", plan.bindings[0].ref, attribution, "own-key"))
+
+
+@pytest.mark.parametrize("is_exclusive", [True, False])
+async def test_a_tenants_own_endpoint_is_asked_while_the_provider_is_down_for_others(
+    is_exclusive: bool,
+) -> None:
+    async with standing(CHAT, CHAT) as stand:
+        broken(stand, "p1")
+        stand.credentials.keys = {"p1": ["own-key"]}
+        order = stand.order(change=lambda plan: plan if is_exclusive else at_own_endpoint(plan))
+        if is_exclusive:
+            own = Eligibility(
+                "inst-1", is_gateway_exclusive=True, gateway_models={"p1": frozenset({MODEL})}
+            )
+            order = replace(order, eligibility=own)
+        answer = await stand.run(order)
+        assert [row.cause for row in answer.started] == [AttemptCause.FIRST]
+        assert answer.tail.record.binding.provider == "p1"
+
+
+async def test_a_binding_of_a_deployed_credential_is_passed_over_all_the_same() -> None:
+    async with standing(CHAT, CHAT) as stand:
+        broken(stand, "p1")
+        stand.credentials.keys = {"p1": ["key-a"]}
+        grant = (await stand.credentials.acquire(first_query(stand))).grant
+        answer = await stand.run(stand.order(change=lambda plan: replace(plan, grant=grant)))
+        assert answer.tail.record.binding.provider == "p2"

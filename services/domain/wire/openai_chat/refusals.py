@@ -56,10 +56,13 @@ def output_limit_key(target: Target) -> str:
 def nearest_level(level: str, target: Target, *, is_native: bool) -> str:
     """Return the supported level nearest to ``level``, of two the lower.
 
-    A target whose levels are not known takes what its own clients send, and low, medium or high of
-    others.
+    A target whose levels are not known takes what its own clients send, the vendor without its
+    highest, and low, medium or high of others.
     """
-    supported = target.facts.reasoning_levels or (() if is_native else _USUAL_LEVELS)
+    supported = target.facts.reasoning_levels
+    if not supported and level == "max" and target.is_vendor:
+        return "xhigh"
+    supported = supported or (() if is_native else _USUAL_LEVELS)
     if not supported or level in supported:
         return level
     known = [name for name in supported if name in _LEVELS]

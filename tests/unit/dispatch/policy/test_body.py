@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from services.dispatch.model.plan import BindingRef, Eligibility
 from services.dispatch.policy.body import ClientBody, names_model, target_of
@@ -22,6 +24,13 @@ CATALOG = build_catalog(
     [{"models": [{"id": "m", "bindings": [{"provider": "p", "upstream_id": "up-m", **PRICES}]}]}]
 )
 REF = BindingRef("m", "p")
+WORDS = st.text(st.characters(exclude_categories=["Cs"]))
+JSON = st.recursive(
+    WORDS | st.booleans() | st.integers(-9, 9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+MEMBERS = st.dictionaries(WORDS, JSON, max_size=3)
 
 
 @pytest.mark.spec("DSP-17")
@@ -56,7 +65,36 @@ def test_a_body_that_names_another_model_is_never_sent() -> None:
     assert not names_model(BODY, "up-m")
     assert not names_model(BODY, "")
     assert names_model(b'{"model" :\n"up-m"}', "up-m")
+    assert names_model(rb'{"model":"up\/m\u00e9"}', "up/m\u00e9")
     assert not names_model(rb'{"text":"\"model\":\"up-m\""}', "up-m")
+
+
+NESTED = (
+    rb'{"metadata":{"model":"up-m"},"model":"other"}',
+    rb'{"tools":[{"model":"up-m"}],"model":"other"}',
+    rb'{"model":"other","metadata":{"model":"up-m"}}',
+    rb'{"a \"model":"up-m"}',
+    rb'{"a}\"model":"up-m"}',
+)
+
+
+@pytest.mark.spec("DSP-17")
+@pytest.mark.parametrize("body", NESTED)
+def test_what_is_named_inside_another_member_does_not_count(body: bytes) -> None:
+    assert not names_model(body, "up-m")
+
+
+@pytest.mark.spec("DSP-17")
+@given(MEMBERS, MEMBERS, WORDS.filter(bool))
+def test_the_outermost_member_is_found_wherever_it_stands(
+    before: dict[str, object], after: dict[str, object], name: str
+) -> None:
+    front = {key: value for key, value in before.items() if key != "model"}
+    back = {key: value for key, value in after.items() if key != "model" and key not in front}
+    inner = {"model": f"{name}-not"}
+    body = orjson.dumps({"first": inner, **front, "model": name, **back, "last": [inner]})
+    assert names_model(body, name)
+    assert not names_model(body, f"{name}-not")
 
 
 def test_an_unreadable_body_names_its_place() -> None:
