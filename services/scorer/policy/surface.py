@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,12 +16,14 @@ COUNT = 47
 """Number of features."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _DECIMAL = re.compile(r"\d\.\d")
 _OPTION = re.compile(r"^\s*\(?[A-J][.):]\s", re.MULTILINE)
+_OPTION_MARK = re.compile(r"[A-J][.):]\s")
+"""Is found sooner; without it there is no option."""
 _STATEMENT = re.compile(r"statement \d", re.IGNORECASE)
-_INDENTED = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
+_STATED = "tatement "
+"""Is found sooner. Without the s: the pattern takes the long one for an s too."""
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 
 
@@ -32,11 +35,13 @@ _CODE = _words_of(
     "def return import class function var const let elif else print assert lambda async await null "
     "none true false int str list dict void struct public static select from where"
 )
-_QUESTION = _words_of("what which who whom whose when where why how")
-_REQUEST = _words_of(
+QUESTION = _words_of("what which who whom whose when where why how")
+"""First words of questions."""
+REQUEST = _words_of(
     "write explain describe list give create make generate summarize translate compare find solve "
     "calculate compute prove show implement fix refactor add complete rewrite convert"
 )
+"""First words of requests."""
 _NEGATION = _words_of("not no never none nor except without least cannot neither false")
 _LOGIC = _words_of("if then therefore because since implies thus hence suppose let given all")
 _QUANTITY = _words_of(
@@ -51,7 +56,7 @@ _FIRST_PERSON = _words_of("i my me we our us mine")
 _SECOND_PERSON = _words_of("you your yours")
 _ARTICLE = _words_of("the a an of in to and is are was were for on with as by")
 _MATH = frozenset("+-*/=<>^∑√∫≤≥≠×÷±∞π∈∀∃")
-_GROUPS = (
+GROUPS = (
     _CODE,
     _NEGATION,
     _LOGIC,
@@ -61,98 +66,168 @@ _GROUPS = (
     _SECOND_PERSON,
     _ARTICLE,
 )
-_GROUPED = frozenset().union(*_GROUPS)
+"""Words whose shares are features, group by group."""
+_GROUPS_OF: Mapping[str, tuple[int, ...]] = {
+    word: tuple(place for place, group in enumerate(GROUPS) if word in group)
+    for word in frozenset().union(*GROUPS)
+}
 
 _Kind = Callable[[str], bool]
 _KINDS: tuple[_Kind, ...] = (str.isupper, str.isdigit, str.isspace, _MATH.__contains__)
 """Kinds of characters whose shares are features."""
-_NARROW = tuple(bytes(code for code in range(128) if kind(chr(code))) for kind in _KINDS)
-"""The ASCII characters of each kind: bytes are counted many times faster than characters."""
+_MARKS = ("?", ",", ":;", "(", "[{", "\"'", "`", "$", "%", "=", "\\")
+"""Marks whose counts are features."""
+_CLASSES: tuple[_Kind, ...] = (*_KINDS, *(marks.__contains__ for marks in _MARKS))
+_IN_CLASS = np.array([[kind(chr(code)) for code in range(128)] for kind in _CLASSES], np.float64)
+"""Which ASCII characters each class has: one product counts all of them."""
 _WIDE = re.compile(r"[^\x00-\x7f]")
+
+
+def _turning(kind: _Kind, into: Callable[[str], str], rest: str) -> bytes:
+    """Return the table that turns ASCII characters of a kind into something, all else into rest."""
+    characters = (chr(code) for code in range(128))
+    return "".join(into(c) if kind(c) else rest for c in characters).ljust(256).encode()
+
+
+_TO_WORDS = _turning(str.isalpha, str.lower, " ")
+_TO_CASES = _turning(str.isalpha, lambda c: "A" if c.isupper() else "a", " ")
+_TO_NUMERALS = _turning("0123456789.,".__contains__, str, " ")
+_TO_ENDS = _turning(lambda c: c in ".!?" or c.isspace(), lambda c: "." if c in ".!?" else " ", "x")
+_DIGITS = _KINDS.index(str.isdigit)
+_INDENTS = ("    ", "\t")
+_SHORT_LINE = 20
+_LONG = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What reading a text once tells."""
+
+    words: list[str]
+    """In small letters, in order."""
+    letters: int
+    capitalised: int
+    """Words that begin with a capital."""
+    long_words: int
+    sentences: int
+    numbers: list[str]
+    counts: list[float]
+    """Characters of each class."""
 
 
 def features(text: str) -> Floats:
     """Return the features of ``text``, not standardised; an empty text has them too."""
-    words = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
-    lowered = [word.lower() for word in words]
+    encoded = text.encode()
+    seen = _seen(encoded) if len(encoded) == len(text) else _seen_wide(text, encoded)
     return np.array(
-        [*_sizes(text, words), *_marks(text), *_shapes(text, lowered), *_words(words, lowered)],
+        [
+            *_sizes(text, len(encoded), seen),
+            *_marks(text, len(encoded), seen.counts),
+            *_shapes(text, seen),
+            *_shares(seen),
+        ],
         dtype=np.float64,
     )
 
 
-def _sizes(text: str, words: list[str]) -> tuple[float, ...]:
-    lines = text.split("\n")
-    lengths = [len(line) for line in lines]
-    sentences = len(_SENTENCE.findall(text))
+def _seen(text: bytes) -> _Seen:
+    """Return what an ASCII text tells: tables turn it faster than patterns read it."""
+    words = text.translate(_TO_WORDS).decode().split()
+    cases, ends = text.translate(_TO_CASES), text.translate(_TO_ENDS)
+    counts = _class_counts(text)
+    numerals = b" ".join(text.translate(_TO_NUMERALS).split()).decode() if counts[_DIGITS] else ""
+    return _Seen(
+        words=words,
+        letters=len(cases) - cases.count(b" "),
+        capitalised=cases.count(b" A") + cases.startswith(b"A"),
+        long_words=len([word for word in words if len(word) >= _LONG]),
+        sentences=ends.count(b". ") + ends.endswith(b"."),
+        numbers=_NUMBER.findall(numerals),
+        counts=counts,
+    )
+
+
+def _seen_wide(text: str, encoded: bytes) -> _Seen:
+    """Return the same of any text."""
+    words, wide = _WORD.findall(text), _WIDE.findall(text)
+    counts = _class_counts(encoded)
+    for place, kind in enumerate(_KINDS):
+        counts[place] += sum(map(kind, wide))
+    return _Seen(
+        words=[word.lower() for word in words],
+        letters=sum(map(len, words)),
+        capitalised=sum(word[0].isupper() for word in words),
+        long_words=sum(len(word) >= _LONG for word in words),
+        sentences=len(_SENTENCE.findall(text)),
+        numbers=_NUMBER.findall(text) if counts[_DIGITS] else [],
+        counts=counts,
+    )
+
+
+def _class_counts(encoded: bytes) -> list[float]:
+    """Return how many ASCII characters of each class a text has."""
+    codes = np.bincount(np.frombuffer(encoded, np.uint8), minlength=256)
+    counts: list[float] = (_IN_CLASS @ codes[:128]).tolist()
+    return counts
+
+
+def _sizes(text: str, size_bytes: int, seen: _Seen) -> tuple[float, ...]:
+    lengths = list(map(len, text.split("\n")))
+    count, sentences = len(seen.words), seen.sentences
     return (
-        math.log1p(len(text.encode())),
-        math.log1p(len(words)),
-        math.log1p(len(lines)),
+        math.log1p(size_bytes),
+        math.log1p(count),
+        math.log1p(len(lengths)),
         math.log1p(sentences),
-        math.log1p(len(words) / max(sentences, 1)),
+        math.log1p(count / max(sentences, 1)),
         math.log1p(max(lengths)),
-        sum(length < 20 for length in lengths) / len(lines),
-        sum(map(len, words)) / max(len(words), 1),
+        len([length for length in lengths if length < _SHORT_LINE]) / len(lengths),
+        seen.letters / max(count, 1),
     )
 
 
-def _marks(text: str) -> tuple[float, ...]:
-    size = max(len(text), 1)
-    count = text.count
+def _marks(text: str, size_bytes: int, counts: list[float]) -> tuple[float, ...]:
+    size, kinds = max(len(text), 1), len(_KINDS)
     return (
-        *(count / size for count in _kinds(text)),
-        (len(text.encode()) - len(text)) / size,
-        math.log1p(count("?")),
-        math.log1p(count(",")),
-        math.log1p(count(":") + count(";")),
-        math.log1p(count("(")),
-        math.log1p(count("[") + count("{")),
-        math.log1p(count('"') + count("'")),
-        math.log1p(count("`")),
-        math.log1p(count("$")),
-        math.log1p(count("%")),
-        math.log1p(count("=")),
-        math.log1p(count("\\")),
-        math.log1p(count("\n\n")),
+        *(count / size for count in counts[:kinds]),
+        (size_bytes - len(text)) / size,
+        *map(math.log1p, counts[kinds:]),
+        math.log1p(text.count("\n\n")),
     )
 
 
-def _kinds(text: str) -> tuple[int, ...]:
-    """Return how many characters of each kind a text has."""
-    narrow = text.encode("ascii", "ignore")
-    counts = [len(narrow) - len(narrow.translate(None, kind)) for kind in _NARROW]
-    if len(narrow) < len(text):
-        wide = _WIDE.findall(text)
-        counts = [count + sum(map(kind, wide)) for count, kind in zip(counts, _KINDS, strict=True)]
-    return tuple(counts)
-
-
-def _shapes(text: str, lowered: list[str]) -> tuple[float, ...]:
-    numbers = _NUMBER.findall(text)
+def _shapes(text: str, seen: _Seen) -> tuple[float, ...]:
+    numbers = seen.numbers
     largest = max((len(number.split(".")[0].replace(",", "")) for number in numbers), default=0)
+    decimals = sum(len(_DECIMAL.findall(number)) for number in numbers if "." in number)
+    options = len(_OPTION.findall(text)) if _OPTION_MARK.search(text) else 0
+    indented = text.startswith(_INDENTS) + sum(text.count("\n" + indent) for indent in _INDENTS)
+    is_statement = bool(numbers) and _STATED in text.lower() and bool(_STATEMENT.search(text))
+    first, end = seen.words[0] if seen.words else "", text.rstrip()[-1:]
     return (
         math.log1p(len(numbers)),
-        math.log1p(len(_DECIMAL.findall(text))),
+        math.log1p(decimals),
         float(largest),
-        math.log1p(len(_OPTION.findall(text))),
-        float(text.rstrip().endswith(":")),
-        float(bool(_STATEMENT.search(text))),
+        math.log1p(options),
+        float(end == ":"),
+        float(is_statement),
         float("__" in text),
-        math.log1p(len(_INDENTED.findall(text))),
-        float(bool(lowered) and lowered[0] in _QUESTION),
-        float(bool(lowered) and lowered[0] in _REQUEST),
-        float(text.rstrip().endswith("?")),
+        math.log1p(indented),
+        float(first in QUESTION),
+        float(first in REQUEST),
+        float(end == "?"),
     )
 
 
-def _words(words: list[str], lowered: list[str]) -> tuple[float, ...]:
-    total = max(len(words), 1)
-    counts = Counter(lowered)
-    known = counts.keys() & _GROUPED
+def _shares(seen: _Seen) -> tuple[float, ...]:
+    total = max(len(seen.words), 1)
+    grouped = [0] * len(GROUPS)
+    for word, count in Counter(filter(_GROUPS_OF.__contains__, seen.words)).items():
+        for place in _GROUPS_OF[word]:
+            grouped[place] += count
     return (
-        *(sum(counts[word] for word in known & group) / total for group in _GROUPS),
-        sum(word[0].isupper() for word in words) / total,
-        len(counts) / total,
-        sum(len(word) >= 9 for word in words) / total,
+        *(count / total for count in grouped),
+        seen.capitalised / total,
+        len(set(seen.words)) / total,
+        seen.long_words / total,
     )
