@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.domain.wire.ready import ready_for
+from services.domain.wire.recent import decoded_request
 from services.domain.wire.state.bodies import without_foreign_state
 from services.domain.wire.state.requests import for_target, opened
 from services.domain.wire.tool_names import (
@@ -61,7 +62,7 @@ class FamilyCodec:
 
     def decode_request(self, body: bytes) -> Request:
         """Return the canonical form of a client body."""
-        return self._halves.decode_request(body)
+        return decoded_request(body, self.family, self._halves.decode_request)
 
     def encode_request(self, request: Request, target: Target) -> EncodedRequest:
         """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""

@@ -202,7 +202,7 @@ def features_of(request: Request, body_bytes: int) -> Features:
     tally.text_bytes += sum(utf8_length(block.text) for block in request.system)
     without_media = max(0, body_bytes - tally.base64_bytes)
     is_signed_surface = request.family is WireFamily.ANTHROPIC
-    tally.needs.update(_needs(request))
+    tally.needs.update(_needs(request, has_calls=tally.tool_calls > 0))
     return Features(
         requested_model=request.model,
         body_bytes=body_bytes,
@@ -218,9 +218,13 @@ def features_of(request: Request, body_bytes: int) -> Features:
         tool_call_count=tally.tool_calls,
         is_streaming=request.is_stream,
         effort=request.reasoning.level,
-        requirements=tuple(need for need in Requirement if need in tally.needs),
+        requirements=_in_order(tally.needs),
         media_tokens=tally.media_tokens,
     )
+
+
+def _in_order(needs: set[Requirement]) -> tuple[Requirement, ...]:
+    return tuple(need for need in Requirement if need in needs) if needs else ()
 
 
 def last_kind_of(request: Request) -> LastKind:
@@ -251,7 +255,7 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
                     yield inner, True
 
 
-def _needs(request: Request) -> set[Requirement]:
+def _needs(request: Request, *, has_calls: bool) -> set[Requirement]:
     is_stored = bool(stored_field(request))
     server_tools = {tool.name for tool in request.tools if tool.kind == "server"}
     chosen = {request.tool_choice.name, *request.tool_choice.names}
@@ -263,7 +267,8 @@ def _needs(request: Request) -> set[Requirement]:
         Requirement.MANY_TOOLS: len(request.tools) > MANY_TOOLS,
         Requirement.VENDOR_FILE: is_stored,
         Requirement.NATIVE_ONLY: is_stored or not server_tools.isdisjoint(chosen),
-        Requirement.SIGNED_TOOL_HISTORY: has_unsigned_calls(opened(request), SIGNING_FAMILY),
+        Requirement.SIGNED_TOOL_HISTORY: has_calls
+        and has_unsigned_calls(opened(request), SIGNING_FAMILY),
     }
     return {need for need, is_given in needs.items() if is_given}
 

@@ -25,6 +25,8 @@ Plan: TypeAlias = "Mapping[str, Plan]"
 """Which children of a container are opened themselves: by member name, or ``*`` for all items."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
+_MEMBER = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
+"""A member's name without escapes, up to its value: what nearly all names are."""
 _BLANK_CHARS = frozenset(" \t\n\r")
 _BOM = b"\xef\xbb\xbf"
 
@@ -169,8 +171,14 @@ def scan(body: bytes, plan: Plan) -> Document:
         raise WireError("", f"body is not JSON at character {error.pos}: {error.msg}") from None
     except ValueError as error:
         raise WireError("", f"body is not JSON: {error}") from None
+    return Document(text, root, _duplicates(root))
+
+
+def _duplicates(root: Node) -> tuple[str, ...]:
+    if len(root.members) == len(root.items):
+        return ()
     times = Counter(child.key for child in root.items)
-    return Document(text, root, tuple(sorted(key for key, count in times.items() if count > 1)))
+    return tuple(sorted(key for key, count in times.items() if count > 1))
 
 
 def _refuse_constant(name: str) -> object:
@@ -194,14 +202,15 @@ def _skip_blanks(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _key(text: str, at: int) -> tuple[str, int]:
-    """Return the member name that begins with the quotation mark at ``at``, and its end."""
-    end = text.find('"', at + 1)
-    key = text[at + 1 : end]
-    if end >= 0 and key.isprintable() and "\\" not in key:
-        return key, end + 1
+def _odd_member(text: str, at: int) -> tuple[str, int]:
+    """Return the name that begins at ``at``, which is not plain, and where its value begins."""
+    if text[at : at + 1] != '"':
+        raise json.JSONDecodeError("expected a member name", text, at)
     key, end = _decode(text, at)
-    return key, end
+    colon = _skip_blanks(text, end)
+    if text[colon : colon + 1] != ":":
+        raise json.JSONDecodeError("expected a colon", text, colon)
+    return key, _skip_blanks(text, colon + 1)
 
 
 def _open(text: str, node: Node, plan: Plan) -> Node:
@@ -227,16 +236,11 @@ def _open_object(text: str, node: Node, plan: Plan) -> Node:
         at += 1
     else:
         while True:
-            if text[at : at + 1] != '"':
-                raise json.JSONDecodeError("expected a member name", text, at)
-            key, colon = _key(text, at)
-            if text[colon : colon + 1] != ":":
-                colon = _skip_blanks(text, colon)
-                if text[colon : colon + 1] != ":":
-                    raise json.JSONDecodeError("expected a colon", text, colon)
-            start = colon + 1
-            if text[start : start + 1] in _BLANK_CHARS:
-                start = _skip_blanks(text, start)
+            plain = _MEMBER.match(text, at)
+            if plain is None:
+                key, start = _odd_member(text, at)
+            else:
+                key, start = plain[1], plain.end()
             child = Node(text, start, key, at)
             opened = plan.get(key) if plan else None
             if opened is None:

@@ -22,7 +22,7 @@ from services.domain.wire.model import (
     ToolUse,
     WireError,
 )
-from services.domain.wire.reading import dump, text
+from services.domain.wire.reading import dump, mapping, text
 from services.domain.wire.scanner import scan
 from services.domain.wire.state.sealing import clean_id, has_state
 
@@ -87,7 +87,7 @@ def decode_response(body: bytes) -> Response:
         id=text(document.value("id")),
         model=text(document.value("model")),
         blocks=decode_content(content, "content"),
-        stop=stop_of({key: node.value for key, node in document.root.members.items()}),
+        stop=stop_of(mapping(document.root.value)),
         usage=usage.add(document.value("usage")),
     )
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from services.domain.wire.model import WireError
-from services.domain.wire.recent import MOST_BODIES, MOST_BYTES, scan_request
+from services.domain.vocab import WireFamily
+from services.domain.wire.codecs import codec_for
+from services.domain.wire.model import Request, WireError
+from services.domain.wire.recent import (
+    MOST_BODIES,
+    MOST_BYTES,
+    decoded_request,
+    scan_request,
+)
 from services.domain.wire.scanner import Plan
 
 PLAN: Plan = {"messages": {"*": {}}}
@@ -46,3 +53,44 @@ def test_what_is_no_body_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(WireError):
             scan_request(b"[", PLAN)
+
+
+def test_bodies_are_let_go_of_when_all_together_are_too_large() -> None:
+    size = MOST_BYTES // 3
+    first = scan_request(body(6, size), PLAN)
+    assert scan_request(body(6, size), PLAN) is first
+    for number in (7, 8):
+        scan_request(body(number, size), PLAN)
+    assert scan_request(body(6, size), PLAN) is not first
+
+
+def message(words: str) -> bytes:
+    return b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"%b"}]}' % (
+        words.encode()
+    )
+
+
+def test_readers_of_one_body_share_its_request() -> None:
+    codec = codec_for(WireFamily.ANTHROPIC)
+    first = codec.decode_request(message("shared"))
+    assert codec.decode_request(bytes(bytearray(message("shared")))) is first
+    assert codec.decode_request(message("other")) is not first
+
+
+def test_each_dialect_reads_a_body_its_own_way() -> None:
+    one = codec_for(WireFamily.ANTHROPIC).decode_request(message("of two"))
+    other = codec_for(WireFamily.OPENAI_CHAT).decode_request(message("of two"))
+    assert (one.family, other.family) == (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT)
+
+
+def test_what_cannot_be_decoded_is_tried_each_time() -> None:
+    tries: list[bytes] = []
+
+    def decode(body: bytes) -> Request:
+        tries.append(body)
+        raise WireError("messages", "is required")
+
+    for _ in range(2):
+        with pytest.raises(WireError):
+            decoded_request(b"{}", WireFamily.ANTHROPIC, decode)
+    assert len(tries) == 2
