@@ -32,6 +32,7 @@ from tests.integration.dispatch.harness import (
     rescued_by,
     standing,
 )
+from tests.integration.dispatch.numbered import CELLS, Cell, kept
 
 DOWN_S, EVERY_S, ACTIONS = 60.0, 4.0, 40
 
@@ -61,8 +62,11 @@ async def every_four_seconds(
     return served
 
 
+@CELLS
 @pytest.mark.parametrize("has_sibling", [False, True])
-async def test_a_dead_provider_is_probed_now_and_then_and_back_soon(has_sibling: bool) -> None:
+async def test_a_dead_provider_is_probed_now_and_then_and_back_soon(
+    cell: Cell, has_sibling: bool
+) -> None:
     async with standing(ANTHROPIC, CHAT) as stand:
         clock = FakeClock()
         stand.clock = clock
@@ -70,7 +74,7 @@ async def test_a_dead_provider_is_probed_now_and_then_and_back_soon(has_sibling:
         change = rescued_by(rescue(AttemptCause.SIBLING, "p2")) if has_sibling else None
 
         def order() -> Order:
-            return stand.order(*names, change=change or (lambda plan: plan))
+            return cell.order(stand, *names, change=change or kept)
 
         served = await every_four_seconds(stand, clock, order)
         down = round(DOWN_S / EVERY_S)
