@@ -1,7 +1,7 @@
 """Stores the changes of sessions behind their memory: the last ones of many, or each on its own.
 
 Alone on its store a gateway collects changes and stores many sessions at once. Beside others it
-stores each by itself: at once when its action is over, else after :data:`GATHER_S`, so that what an
+stores each by itself: at once when its action is over, else after :data:`LATER_S`, so that what an
 action decides and what it leaves are one write when its answer is quick.
 """
 
@@ -29,6 +29,11 @@ GATHER_S = 0.1
 """How long changes are collected, so that a busy session costs few writes.
 
 A kill loses no more than that of pins; money has a journal of its own.
+"""
+LATER_S = 1.0
+"""How long what an action decided waits for what it leaves, beside other gateways.
+
+Another gateway that serves the session meanwhile decides without it, and both are kept.
 """
 MAX_BATCH = 256
 RETRY_AFTER_S = 1.0
@@ -81,7 +86,7 @@ class SessionWriter:
         if not self._is_shared:
             self.queue(entry)  # alone the writer itself collects
             return
-        timer = asyncio.get_running_loop().call_later(GATHER_S, self.queue, entry)
+        timer = asyncio.get_running_loop().call_later(LATER_S, self.queue, entry)
         self._later[id(entry)] = (entry, timer)
         entry.is_waiting = True
         entry.idle.clear()

@@ -21,7 +21,7 @@ from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.risks import record_risks
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
-from gateway.sessions.writing import GATHER_S
+from gateway.sessions.writing import GATHER_S, LATER_S
 from services.domain.errors import Reason, RouterError
 from services.runtime.clock import SystemClock
 from services.runtime.database import migrate, open_engine
@@ -219,7 +219,7 @@ async def test_a_change_without_a_last_one_is_stored_all_the_same() -> None:
     sessions = Sessions(store, SystemClock(), is_shared=True)
     await sessions.start()
     sessions.change(ADDRESS, partial(keep_summary, payload=b"s"), is_last=False)
-    await asyncio.sleep(2 * GATHER_S)
+    await asyncio.sleep(LATER_S + GATHER_S)
     assert store.saves == 1
     await sessions.aclose()
     assert store.saves == 1
