@@ -71,6 +71,27 @@ def _spoken(opening: BlockOpen, words: str) -> list[Event]:
     return [opening, *deltas, BlockClose(opening.index)]
 
 
+class OpenCall:
+    """A call as far as it came."""
+
+    def __init__(self, opening: BlockOpen) -> None:
+        self.index = opening.index
+        self.words: list[str] = []
+        """The JSON text of its arguments."""
+        self.states: list[ProviderState] = []
+        self._opening = opening
+
+    @property
+    def arguments(self) -> bytes:
+        """The JSON text so far; nothing at all is no text."""
+        return "".join(self.words).encode("utf-8", "replace")
+
+    def whole(self) -> ToolUse:
+        """Return the call."""
+        opening = self._opening
+        return ToolUse(opening.call_id, opening.name, self.arguments, state=tuple(self.states))
+
+
 class Assembler:
     """Puts the events of one stream together; ``response`` is None until it ended well."""
 

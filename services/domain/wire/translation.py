@@ -8,11 +8,12 @@ client keeps, and what it may lose is told for the session's ledger.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.arguments import is_complete
+from services.domain.wire.assemble import OpenCall, block_events
 from services.domain.wire.checking import ArgumentChecker, ArgumentIssue
 from services.domain.wire.model import (
     BlockClose,
@@ -54,21 +55,6 @@ _SUFFIXED = (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT)
 """Families whose clients keep long ids of calls, and have no other place beside a call."""
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    """A call as far as it came."""
-
-    opening: BlockOpen
-    arguments: list[str] = field(default_factory=list)
-    states: list[ProviderState] = field(default_factory=list)
-
-    def whole(self) -> ToolUse:
-        """Return the call."""
-        arguments = "".join(self.arguments).encode("utf-8", "replace")
-        opening = self.opening
-        return ToolUse(opening.call_id, opening.name, arguments, state=tuple(self.states))
-
-
 class AnswerTranslation:
     """Belongs to one answer."""
 
@@ -81,8 +67,8 @@ class AnswerTranslation:
         self._checker = ArgumentChecker(context.tools)
         self._names = original_names(context)
         self._shift = 0
-        self._call: _OpenCall | None = None
-        self._half: _OpenCall | None = None
+        self._call: OpenCall | None = None
+        self._half: OpenCall | None = None
         self._kind = ""
         self._thought = WordsDigest(is_exact=True)
         self._said = WordsDigest(is_exact=False)
@@ -128,7 +114,7 @@ class AnswerTranslation:
                 self._thought = WordsDigest(is_exact=True)
                 self._kind = event.kind
                 if event.kind == "tool_use":
-                    self._call = _OpenCall(event)
+                    self._call = OpenCall(event)
                 else:
                     told.append(replace(event, index=event.index + self._shift))
             case BlockState():
@@ -150,15 +136,15 @@ class AnswerTranslation:
 
     def _delta(self, event: BlockDelta, told: list[Event]) -> None:
         call = self._call
-        if call is not None and call.opening.index == event.index:
-            call.arguments.append(event.text)
+        if call is not None and call.index == event.index:
+            call.words.append(event.text)
             return
         (self._said if self._kind == "text" else self._thought).add(event.text)
         told.append(replace(event, index=event.index + self._shift) if self._shift else event)
 
     def _state(self, event: BlockState, told: list[Event]) -> None:
         call = self._call
-        if call is not None and call.opening.index == event.index:
+        if call is not None and call.index == event.index:
             call.states.append(event.state)
             return
         sealed = self._sealed(event.state, self._thought.value)
@@ -167,11 +153,11 @@ class AnswerTranslation:
 
     def _close(self, event: BlockClose, told: list[Event]) -> None:
         call = self._call
-        if call is None or call.opening.index != event.index:
+        if call is None or call.index != event.index:
             told.append(replace(event, index=event.index + self._shift) if self._shift else event)
             return
         self._call, self._half = None, call
-        if is_complete("".join(call.arguments).encode("utf-8", "replace")):
+        if is_complete(call.arguments):
             self._release(told)
 
     def _release(self, told: list[Event]) -> None:
@@ -179,10 +165,10 @@ class AnswerTranslation:
         half, self._half = self._half, None
         if half is None:
             return
-        first = half.opening.index + self._shift
+        first = half.index + self._shift
         blocks = self._checked(half.whole())
         for index, block in enumerate(blocks, first):
-            told += _events_of(block, index)
+            told += block_events(block, index)
         self._shift += len(blocks) - 1  # none for a call that is left out
 
     def _checked(self, call: ToolUse) -> list[Block]:
@@ -240,17 +226,3 @@ class AnswerTranslation:
                 for each in self._unplaced
             ]
         self._unplaced = []
-
-
-def _events_of(block: Block, index: int) -> list[Event]:
-    if isinstance(block, Thinking):
-        states = [BlockState(index, state) for state in block.state]
-        return [BlockOpen(index, "thinking"), *states, BlockClose(index)]
-    if not isinstance(block, ToolUse):
-        return []
-    words = block.arguments.decode("utf-8", "replace")
-    return [
-        BlockOpen(index, "tool_use", block.call_id, block.name),
-        BlockDelta(index, words),
-        BlockClose(index),
-    ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter, parse_frame
+from services.domain.sse import parse_frame
 from services.domain.wire.anthropic.error import error_of
 from services.domain.wire.anthropic.stops import stop_of
 from services.domain.wire.anthropic.usage import UsageCount
-from services.domain.wire.model import Observation, StopReason
-from services.domain.wire.reading import load, mapping, text
+from services.domain.wire.model import StopReason
+from services.domain.wire.observer import FrameObserver
+from services.domain.wire.reading import mapping, text
 from services.domain.wire.words import NUMBER, WORDS, characters_of
 
 if TYPE_CHECKING:
@@ -33,20 +34,14 @@ _PLAIN_DELTA = re.compile(
 _SILENT_BLOCKS = frozenset(["text", "thinking"])
 
 
-class MessagesStreamObserver:
+class MessagesStreamObserver(FrameObserver):
     """Watches one stream. Pings, the start and empty deltas are bookkeeping, all else output."""
 
     _plain = _PLAIN_DELTA
 
     def __init__(self) -> None:
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._usage = UsageCount()
-        self._seen = Observation()
-
-    @property
-    def seen(self) -> Observation:
-        """All that was learned so far."""
-        return self._seen
 
     def feed(self, data: bytes) -> None:
         """Take note of ``data``; unreadable frames are counted and passed over."""
@@ -60,25 +55,14 @@ class MessagesStreamObserver:
         if self._splitter.is_over_limit:
             self._seen.bad_frames = max(1, self._seen.bad_frames)
 
-    def finish(self) -> None:
-        """Take note of the end; a last frame without its blank line counts."""
-        for frame in self._splitter.finish():
-            self._read(frame)
-
     def _plain_delta(self, characters: int) -> None:
         if not self._seen.has_terminal:
             self._output(characters)
             self._seen.is_started = True
 
     def _read(self, frame: Frame) -> None:
-        try:
-            event = load(frame.data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict):
-            self._seen.bad_frames += 1
-            return
-        if self._seen.has_terminal:
+        event = self._told(frame)
+        if event is None or self._seen.has_terminal:
             return
         match event.get("type") or frame.event:
             case "content_block_delta":
@@ -95,7 +79,7 @@ class MessagesStreamObserver:
                 self._output(0)
                 self._seen.has_terminal = True
             case "error":
-                self._error(event)
+                self._fail(error_of(event))
             case _:
                 pass
         self._seen.is_started = True
@@ -119,11 +103,6 @@ class MessagesStreamObserver:
         elif kind:
             self._output(0)
 
-    def _output(self, characters: int) -> None:
-        self._seen.has_output = True
-        self._seen.output_events += 1
-        self._seen.output_chars += characters
-
     def _tap(self, holder: Mapping[str, object]) -> None:
         usage = self._usage.add(holder.get("usage"))
         if usage is not None:
@@ -135,8 +114,3 @@ class MessagesStreamObserver:
         if delta.get("stop_reason") is not None:
             self._seen.stop = stop_of(delta)
             self._seen.refusal_seen |= self._seen.stop.reason is StopReason.REFUSAL
-
-    def _error(self, event: Mapping[str, object]) -> None:
-        self._seen.error = error_of(event)
-        self._seen.is_error_first = not self._seen.has_output
-        self._seen.has_terminal = True

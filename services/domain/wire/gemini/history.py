@@ -79,7 +79,7 @@ class HistoryEncoder:
         for block in turn.blocks:
             if isinstance(block, ToolUse):
                 self._names[block.call_id] = block.name
-                calls.append(call_part(block.call_id, block.name, block.arguments, block.state))
+                calls.append(call_part(block))
             else:
                 parts += self._block(block, path)
         signed = next((part for part in calls if "thoughtSignature" in part), None)

@@ -4,57 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter
 from services.domain.wire.gemini.error import error_of
 from services.domain.wire.gemini.names import member
 from services.domain.wire.gemini.stops import is_malformed, is_refusal, stop_of
 from services.domain.wire.gemini.usage import UsageCount
-from services.domain.wire.model import Observation, Stop, StopReason, UpstreamError
-from services.domain.wire.reading import dump, load, mapping, rows, text, whole
+from services.domain.wire.model import Stop, StopReason, UpstreamError
+from services.domain.wire.observer import FrameObserver
+from services.domain.wire.reading import dump, mapping, rows, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.domain.sse import Frame
 
-class GeminiStreamObserver:
+
+class GeminiStreamObserver(FrameObserver):
     """Takes note of one stream. Output is text, thoughts, calls, media and code.
 
     The terminal is a finish reason for every candidate that was started, or a blocked prompt.
     """
 
     def __init__(self) -> None:
-        self._seen = Observation()
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._usage = UsageCount()
         self._open: set[int] = set()
         self._finish: dict[int, str] = {}
         self._has_parts = False
 
-    @property
-    def seen(self) -> Observation:
-        """All that was learned so far."""
-        return self._seen
-
-    def feed(self, data: bytes) -> None:
-        """Take note of ``data``; unreadable frames are counted and passed over."""
-        for frame in self._splitter.feed(data):
-            self._read(frame.data)
-
-    def finish(self) -> None:
-        """Take note of the end; a last frame without its blank line counts."""
-        for frame in self._splitter.finish():
-            self._read(frame.data)
-
-    def _read(self, data: bytes) -> None:
+    def _read(self, frame: Frame) -> None:
         seen = self._seen
-        if seen.error is not None or not data or data[:6] == b"[DONE]":
+        if seen.error is not None or not frame.data or frame.data[:6] == b"[DONE]":
             return
-        try:
-            told = load(data)
-        except ValueError:
-            told = None
-        if not isinstance(told, dict):
-            seen.bad_frames += 1
+        told = self._told(frame)
+        if told is None:
             return
         seen.is_started = True
         if told.get("error"):
@@ -66,11 +48,6 @@ class GeminiStreamObserver:
             self._candidate(mapping(row))
         if text(mapping(told.get("promptFeedback")).get("blockReason")):
             self._block()
-
-    def _fail(self, error: UpstreamError) -> None:
-        self._seen.error = error
-        self._seen.is_error_first = not self._seen.has_output
-        self._seen.has_terminal = True
 
     def _candidate(self, candidate: Mapping[str, object]) -> None:
         index = whole(candidate.get("index")) or 0
@@ -100,11 +77,6 @@ class GeminiStreamObserver:
         if chars:
             self._has_parts = True
             self._output(chars)
-
-    def _output(self, chars: int) -> None:
-        self._seen.has_output = True
-        self._seen.output_events += 1
-        self._seen.output_chars += chars
 
     def _block(self) -> None:
         seen = self._seen

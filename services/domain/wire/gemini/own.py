@@ -70,7 +70,7 @@ def _part(block: Block) -> object:
         case Text(text=words):
             return text_part(words)
         case ToolUse():
-            return call_part(block.call_id, block.name, block.arguments, block.state)
+            return call_part(block)
         case ToolResult(blocks=blocks):
             words = "\n".join(inner.text for inner in blocks if isinstance(inner, Text))
             return result_part(block, block.name, words)

@@ -12,7 +12,7 @@ from services.domain.wire.gemini.parts import own_signature
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.domain.wire.model import ProviderState, RenderContext
+    from services.domain.wire.model import RenderContext, ToolUse
 
 JsonPart = dict[str, object]
 
@@ -33,14 +33,12 @@ def thought_parts(words: str, signature: str, *, is_shown: bool) -> list[JsonPar
     return [{**part, "thoughtSignature": signature} if signature else part]
 
 
-def call_part(
-    call_id: str, name: str, arguments: bytes, state: tuple[ProviderState, ...]
-) -> JsonPart:
+def call_part(call: ToolUse) -> JsonPart:
     """Return the part of a call; what it holds is an object, whatever the model wrote."""
-    args, _ = as_object(arguments)
-    call: JsonPart = {"id": call_id} if call_id else {}
-    part: JsonPart = {"functionCall": {**call, "name": name, "args": orjson.Fragment(args)}}
-    signature = own_signature(state)
+    args, _ = as_object(call.arguments)
+    told: JsonPart = {"id": call.call_id} if call.call_id else {}
+    part: JsonPart = {"functionCall": {**told, "name": call.name, "args": orjson.Fragment(args)}}
+    signature = own_signature(call.state)
     if signature:
         part["thoughtSignature"] = signature
     return part

@@ -61,7 +61,7 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
                 is_shown = context.is_reasoning_wanted
                 parts += thought_parts(words, own_signature(state), is_shown=is_shown)
             case ToolUse() if not _is_cut(block, response):
-                parts.append(call_part(block.call_id, block.name, block.arguments, block.state))
+                parts.append(call_part(block))
             case _:
                 continue
     finish = finish_of(response.stop)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter, parse_frame
-from services.domain.wire.model import Observation
+from services.domain.sse import parse_frame
+from services.domain.wire.observer import FrameObserver
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
 from services.domain.wire.openai_chat.stops import stop_of
 from services.domain.wire.openai_chat.usage import UsageCount
-from services.domain.wire.reading import load, mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text, whole
 from services.domain.wire.words import NUMBER, TEXT, WORDS, characters_of
+
+if TYPE_CHECKING:
+    from services.domain.sse import Frame
 
 _FACT = (
     rb'(?:"(?:id|object|model|system_fingerprint|service_tier|provider|obfuscation)": ?(?:%b|null)'
@@ -30,7 +34,7 @@ _PLAIN_REST = re.compile(
 _NO_HEAD = b"\x00"
 
 
-class ChatStreamObserver:
+class ChatStreamObserver(FrameObserver):
     """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
 
     Frames that only name the role, carry nothing or count usage are bookkeeping. The terminal is a
@@ -40,8 +44,7 @@ class ChatStreamObserver:
     _plain_head = _PLAIN_HEAD
 
     def __init__(self) -> None:
-        self._seen = Observation()
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._head = _NO_HEAD
         self._head_index = 0
         self._usage = UsageCount()
@@ -51,11 +54,6 @@ class ChatStreamObserver:
         self._calls: set[tuple[int, str | int]] = set()
         self._finish = ""
 
-    @property
-    def seen(self) -> Observation:
-        """All that was learned so far."""
-        return self._seen
-
     def feed(self, data: bytes) -> None:
         """Take note of ``data``; unreadable frames are counted and passed over."""
         for raw in self._splitter.cut(data):
@@ -63,12 +61,7 @@ class ChatStreamObserver:
             if characters:
                 self._plain_delta(characters)
             elif (frame := parse_frame(raw)) is not None:
-                self._read(frame.data)
-
-    def finish(self) -> None:
-        """Take note of the end; a last frame without its blank line counts."""
-        for frame in self._splitter.finish():
-            self._read(frame.data)
+                self._read(frame)
 
     def _plain_characters(self, raw: bytes) -> int:
         """Return how many characters a delta of known form has; 0: it has to be parsed.
@@ -89,42 +82,31 @@ class ChatStreamObserver:
             self._touch(self._head_index)
             self._output(characters)
 
-    def _read(self, data: bytes) -> None:
+    def _read(self, frame: Frame) -> None:
         seen = self._seen
-        if seen.error is not None or not data:
+        if seen.error is not None or not frame.data:
             return
-        if data[:6] == b"[DONE]":
+        if frame.data[:6] == b"[DONE]":
             self._is_done = True
             if seen.is_started:
                 self._terminal()
             return
-        try:
-            chunk = load(data)
-        except ValueError:
-            seen.bad_frames += 1
-            return
-        if not isinstance(chunk, dict):
-            seen.bad_frames += 1
+        chunk = self._told(frame)
+        if chunk is None:
             return
         seen.is_started = True
         if chunk.get("error"):
             self._error(chunk)
             return
-        choices = chunk.get("choices")
-        if isinstance(choices, list):
-            for choice in choices:
-                if isinstance(choice, dict):
-                    self._choice(choice)
+        for choice in rows(chunk.get("choices")):
+            if isinstance(choice, dict):
+                self._choice(choice)
         if chunk.get("usage"):
             seen.usage = self._usage.add(chunk["usage"]) or seen.usage
 
     def _error(self, chunk: dict[str, object]) -> None:
-        seen = self._seen
-        if seen.has_terminal:
-            return
-        seen.error = error_of(502, chunk)
-        seen.is_error_first = not seen.has_output
-        seen.has_terminal = True
+        if not self._seen.has_terminal:
+            self._fail(error_of(502, chunk))
 
     def _choice(self, choice: dict[str, object]) -> None:
         index = whole(choice.get("index")) or 0
@@ -180,19 +162,12 @@ class ChatStreamObserver:
         self._seen.tool_calls = len(self._calls)
         return chars
 
-    def _output(self, chars: int) -> None:
-        seen = self._seen
-        seen.has_output = True
-        seen.output_events += 1
-        seen.output_chars += chars
-
     def _terminal(self) -> None:
         seen = self._seen
         if seen.has_terminal:
             return
+        self._output(0)
         seen.has_terminal = True
-        seen.has_output = True
-        seen.output_events += 1
         seen.stop = stop_of(
             self._finish, has_calls=bool(self._calls), has_refusal=seen.refusal_seen
         )

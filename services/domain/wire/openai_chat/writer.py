@@ -4,87 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.errors import client_error_of
-from services.domain.wire.model import (
-    BlockClose,
-    BlockDelta,
-    BlockOpen,
-    End,
-    Failure,
-    Start,
-    Stop,
-    Usage,
-    UsageSeen,
-)
+from services.domain.wire.encoder import FrameEncoder
 from services.domain.wire.openai_chat.error import encode_stream_error
 from services.domain.wire.openai_chat.stops import finish_of
 from services.domain.wire.openai_chat.usage import usage_member
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from services.domain.wire.model import ClientError, Event, RenderContext
+    from services.domain.wire.model import BlockOpen, ClientError, RenderContext, Stop
 
 KEEPALIVE = b": keepalive\n\n"
 _DONE = b"data: [DONE]\n\n"
 _DELTA_KEYS = {"text": "content", "thinking": "reasoning_content", "refusal": "refusal"}
 
 
-class ChatStreamEncoder:
+class ChatStreamEncoder(FrameEncoder):
     """Writes one stream: a role frame, deltas, one finish frame, usage when wanted, the end mark.
 
     Frames carry a ``usage`` key only when the client asked for usage; then it is null on every
     frame but the last, which has no choices.
     """
 
+    _keepalive = KEEPALIVE
+
     def __init__(self, context: RenderContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._id = ""
-        self._is_over = False
         self._kinds: dict[int, str] = {}
         self._tools: dict[int, int] = {}
         self._silent_tools: set[int] = set()
         self._has_refusal = False
-        self._usage: Usage | None = None
         self._chars = 0
-
-    def feed(self, events: Sequence[Event]) -> bytes:
-        """Return the frames of ``events``; the role frame comes before the first of them."""
-        return b"".join([self._write(event) for event in events if not self._is_over])
-
-    def keepalive(self) -> bytes:
-        """Return the frame of an idle stream; empty after a terminal."""
-        return b"" if self._is_over else KEEPALIVE
-
-    def fail(self, error: ClientError) -> bytes:
-        """Return the one error frame that ends a started stream; empty after a terminal."""
-        if self._is_over:
-            return b""
-        self._is_over = True
-        return encode_stream_error(error)
-
-    def _write(self, event: Event) -> bytes:
-        match event:
-            case BlockOpen():
-                return self._open(event)
-            case BlockDelta(index, words):
-                return self._delta(index, words)
-            case BlockClose(index):
-                return self._close(index)
-            case UsageSeen(usage):
-                self._usage = usage
-                return b""
-            case End(stop, usage):
-                self._usage = usage or self._usage
-                return self._end(stop)
-            case Failure(error):
-                return self.fail(client_error_of(error, is_same_family=False))
-            case Start(usage=usage):
-                self._usage = usage or self._usage
-                return self._begin()
-            case _:
-                return b""
 
     def _begin(self) -> bytes:
         if self._id:
@@ -106,7 +56,7 @@ class ChatStreamEncoder:
 
     def _delta(self, index: int, words: str) -> bytes:
         kind = self._kinds.get(index)
-        if not words or kind is None:
+        if kind is None:
             return b""
         self._chars += len(words)
         if kind == "tool_use":
@@ -132,8 +82,10 @@ class ChatStreamEncoder:
         frames = [head, self._frame({}, finish)]
         if self._context.is_usage_wanted:
             frames.append(self._usage_frame())
-        self._is_over = True
         return b"".join([*frames, _DONE])
+
+    def _failed(self, error: ClientError) -> bytes:
+        return encode_stream_error(error)
 
     def _usage_frame(self) -> bytes:
         usage = self._usage or self._context.estimated_usage(self._chars)

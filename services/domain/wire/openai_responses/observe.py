@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.sse import FrameSplitter
-from services.domain.wire.model import Observation
+from services.domain.wire.observer import FrameObserver
 from services.domain.wire.openai_responses.error import error_of_event
 from services.domain.wire.openai_responses.output import CALLS, failure_of, stop_of
 from services.domain.wire.openai_responses.stream import PARTS, TERMINALS
 from services.domain.wire.openai_responses.usage import usage_of
-from services.domain.wire.reading import load, mapping, rows, text, whole
+from services.domain.wire.reading import mapping, rows, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,47 +18,27 @@ if TYPE_CHECKING:
     from services.domain.wire.model import UpstreamError
 
 
-class ResponsesStreamObserver:
+class ResponsesStreamObserver(FrameObserver):
     """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
 
     Events that only announce items and parts, or repeat them, are bookkeeping.
     """
 
     def __init__(self) -> None:
-        self._seen = Observation()
-        self._splitter = FrameSplitter()
+        super().__init__()
         self._calls: set[object] = set()
-
-    @property
-    def seen(self) -> Observation:
-        """All that was learned so far."""
-        return self._seen
-
-    def feed(self, data: bytes) -> None:
-        """Take note of ``data``; unreadable frames are counted and passed over."""
-        for frame in self._splitter.feed(data):
-            self._read(frame)
-
-    def finish(self) -> None:
-        """Take note of the end; a last frame without its blank line counts."""
-        for frame in self._splitter.finish():
-            self._read(frame)
 
     def _read(self, frame: Frame) -> None:
         seen = self._seen
         if seen.has_terminal or not frame.data or frame.data.strip() == b"[DONE]":
             return
-        try:
-            event = load(frame.data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict):
-            seen.bad_frames += 1
+        event = self._told(frame)
+        if event is None:
             return
         self._place(event)
         kind = text(event.get("type")) or frame.event
         if kind == "error" or (event.get("error") and not kind.startswith("response.")):
-            self._error(error_of_event(event))
+            self._fail(error_of_event(event))
         elif kind in TERMINALS:
             self._terminal(mapping(event.get("response")), kind)
         elif kind.startswith("response."):
@@ -96,18 +75,9 @@ class ResponsesStreamObserver:
         self._seen.tool_calls = len(self._calls)
         self._output(len(name))
 
-    def _output(self, chars: int) -> None:
-        seen = self._seen
-        seen.has_output = True
-        seen.output_events += 1
-        seen.output_chars += chars
-
-    def _error(self, error: UpstreamError) -> None:
-        seen = self._seen
-        seen.is_started = True
-        seen.error = error
-        seen.is_error_first = not seen.has_output
-        seen.has_terminal = True
+    def _fail(self, error: UpstreamError) -> None:
+        super()._fail(error)
+        self._seen.is_started = True
 
     def _terminal(self, response: Mapping[str, object], kind: str) -> None:
         seen = self._seen
@@ -118,12 +88,12 @@ class ResponsesStreamObserver:
         seen.usage = usage_of(told.get("usage"))
         error = failure_of(told)
         if error is not None:
-            self._error(error)
+            self._fail(error)
             return
         for index, raw in enumerate(rows(told.get("output"))):
             self._item(mapping(raw), index)
             parts = rows(mapping(raw).get("content"))
             seen.refusal_seen |= any(mapping(part).get("type") == "refusal" for part in parts)
-        seen.is_started = seen.has_terminal = seen.has_output = True
-        seen.output_events += 1
+        self._output(0)
+        seen.is_started = seen.has_terminal = True
         seen.stop = stop_of(told, has_calls=bool(self._calls), has_refusal=seen.refusal_seen)

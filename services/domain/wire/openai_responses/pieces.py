@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from services.domain.wire.model import ToolUse
+from services.domain.wire.assemble import OpenCall
 from services.domain.wire.openai_responses.answer import (
     call_item,
     message_item,
@@ -114,22 +114,16 @@ class ReasoningPiece:
         return [*frames, done], item
 
 
-class CallPiece:
+class CallPiece(OpenCall):
     """A call, kept until its arguments are whole."""
 
     def __init__(self, opening: BlockOpen, forms: Mapping[str, CallForm]) -> None:
-        self._call_id, self._name = opening.call_id, opening.name
+        super().__init__(opening)
         self._form = forms.get(opening.name, CallForm(opening.name))
-        self._words: list[str] = []
-
-    @property
-    def arguments(self) -> bytes:
-        """The arguments so far."""
-        return "".join(self._words).encode("utf-8", "replace")
 
     def delta(self, words: str) -> list[Frame]:
         """Keep more of the arguments; nothing is written yet."""
-        self._words.append(words)
+        self.words.append(words)
         return []
 
     def item(self, context: RenderContext) -> Item:
@@ -138,8 +132,7 @@ class CallPiece:
         Raises:
             MalformedCallError: a call of a custom tool is not its one text.
         """
-        call = ToolUse(self._call_id, self._name, self.arguments)
-        return call_item(call, self._form, context, "completed")
+        return call_item(self.whole(), self._form, context, "completed")
 
     def told(self, item: Item, output_index: int) -> list[Frame]:
         """Return all frames of the call."""

@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import is_complete
-from services.domain.wire.errors import client_error_of
-from services.domain.wire.model import (
-    BlockClose,
-    BlockDelta,
-    BlockOpen,
-    BlockState,
-    End,
-    Failure,
-    Start,
-    Stop,
-    StopReason,
-    Usage,
-    UsageSeen,
-)
+from services.domain.wire.encoder import FrameEncoder
+from services.domain.wire.model import StopReason
 from services.domain.wire.openai_responses.answer import MalformedCallError, answer_object
 from services.domain.wire.openai_responses.error import error_member
 from services.domain.wire.openai_responses.output import ending_of
@@ -32,13 +20,19 @@ from services.domain.wire.openai_responses.tools import call_forms
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from services.domain.wire.model import ClientError, Event, RenderContext
+    from services.domain.wire.model import (
+        BlockOpen,
+        BlockState,
+        ClientError,
+        RenderContext,
+        Stop,
+    )
     from services.domain.wire.openai_responses.pieces import Frames, Piece
 
 
-class ResponsesStreamEncoder:
+class ResponsesStreamEncoder(FrameEncoder):
     """Writes one stream: created, in progress, items one after another, and one terminal.
 
     Calls are written whole when their block closes. One whose arguments break off waits for the
@@ -46,22 +40,16 @@ class ResponsesStreamEncoder:
     """
 
     def __init__(self, context: RenderContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._forms = call_forms(context.tools)
         self._id = ""
         self._number = 0
-        self._is_over = False
-        self._usage: Usage | None = None
         self._chars = 0
-        self._open: dict[int, Piece] = {}
+        self._pieces: dict[int, Piece] = {}
         self._half: CallPiece | None = None
         self._items = 0
         self._output: list[dict[str, object]] = []
         self._has_refusal = False
-
-    def feed(self, events: Sequence[Event]) -> bytes:
-        """Return the frames of ``events``; the opening frames come before the first of them."""
-        return b"".join([self._write(event) for event in events if not self._is_over])
 
     def keepalive(self) -> bytes:
         """Return the vendor's own event of an idle stream, numbered; empty after a terminal.
@@ -73,43 +61,13 @@ class ResponsesStreamEncoder:
             return b""
         return self._frame("keepalive", {})
 
-    def fail(self, error: ClientError) -> bytes:
-        """Return the frames that end a started stream: open items are closed, then it failed."""
-        if self._is_over:
-            return b""
+    def _failed(self, error: ClientError) -> bytes:
+        """Return the frames that close the open items, and tell that the answer failed."""
         frames = [self._begin()]
-        said = [at for at, piece in self._open.items() if not isinstance(piece, CallPiece)]
+        said = [at for at, piece in self._pieces.items() if not isinstance(piece, CallPiece)]
         frames += [self._close(index, status="incomplete") for index in sorted(said)]
-        self._is_over = True
         frames.append(self._terminal("failed", error=error_member(error)))
         return b"".join(frames)
-
-    def _write(self, event: Event) -> bytes:
-        match event:
-            case BlockOpen():
-                return self._begin() + self._release() + self._start(event)
-            case BlockDelta(index, words):
-                return self._delta(index, words)
-            case BlockState(index, state):
-                piece = self._open.get(index)
-                if isinstance(piece, ReasoningPiece):
-                    piece.state = (*piece.state, state)
-                return b""
-            case BlockClose(index):
-                return self._close(index)
-            case UsageSeen(usage):
-                self._usage = usage
-                return b""
-            case End(stop, usage):
-                self._usage = usage or self._usage
-                return self._end(stop)
-            case Failure(error):
-                return self.fail(client_error_of(error, is_same_family=False))
-            case Start(usage=usage):
-                self._usage = usage or self._usage
-                return self._begin()
-            case _:
-                return b""
 
     def _begin(self) -> bytes:
         if self._id:
@@ -120,7 +78,8 @@ class ResponsesStreamEncoder:
             [("created", {"response": response}), ("in_progress", {"response": response})]
         )
 
-    def _start(self, event: BlockOpen) -> bytes:
+    def _open(self, event: BlockOpen) -> bytes:
+        before = self._begin() + self._release()
         piece: Piece
         if event.kind == "tool_use":
             piece = CallPiece(event, self._forms)
@@ -129,24 +88,30 @@ class ResponsesStreamEncoder:
         else:
             self._has_refusal |= event.kind == "refusal"
             piece = WordsPiece(self._context.new_id("msg_"), is_refusal=event.kind == "refusal")
-        self._open[event.index] = piece
+        self._pieces[event.index] = piece
         if isinstance(piece, CallPiece):
-            return b""
-        return self._frames(piece.opening(self._next_item()))
+            return before
+        return before + self._frames(piece.opening(self._next_item()))
 
     def _next_item(self) -> int:
         self._items += 1
         return self._items - 1
 
     def _delta(self, index: int, words: str) -> bytes:
-        piece = self._open.get(index)
-        if piece is None or not words:
+        piece = self._pieces.get(index)
+        if piece is None:
             return b""
         self._chars += len(words)
         return self._frames(piece.delta(words))
 
+    def _state(self, event: BlockState) -> bytes:
+        piece = self._pieces.get(event.index)
+        if isinstance(piece, ReasoningPiece):
+            piece.state = (*piece.state, event.state)
+        return b""
+
     def _close(self, index: int, status: str = "completed") -> bytes:
-        piece = self._open.pop(index, None)
+        piece = self._pieces.pop(index, None)
         if piece is None:
             return b""
         if isinstance(piece, CallPiece):
@@ -177,7 +142,6 @@ class ResponsesStreamEncoder:
             frames.append(self._release())
         if self._is_over:
             return b"".join(frames)
-        self._is_over = True
         status, reason = ending_of(
             stop, has_output=bool(self._output), has_refusal=self._has_refusal
         )
