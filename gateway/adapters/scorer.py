@@ -34,6 +34,7 @@ class ScorerClient:
             RouterError: it refused, for nothing may serve.
         """
         request = deciding.score_request(action, record, prompt, self._strategy)
+        request.is_brief = True
         try:
             answer = await self._stub.Score(request, timeout=SCORE_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:

@@ -173,6 +173,38 @@ async def test_the_record_is_obeyed_and_every_drop_is_named(serve: Serve, tmp_pa
     ]
 
 
+async def test_what_is_known_of_a_record_answers_for_no_other(serve: Serve, tmp_path: Path) -> None:
+    """Records are known again by their contents: a name that stands for two would mix them."""
+    stub = await stub_of(serve, scorer(tmp_path))
+    plain, without, tools = request(), request(), request()
+    without.eligibility.excluded_models.add(
+        model_id="dear", layer=eligibility_pb2.EXCLUSION_LAYER_OPERATOR
+    )
+    tools.features.tool_count = 1
+    for _ in range(2):
+        for asked, dropped in ((plain, []), (without, ["dear"]), (tools, ["small"])):
+            asked.eligibility.create_time.seconds += 1
+            answer = await stub.Score(asked, timeout=DEADLINE_S)
+            assert [drop.model_id for drop in answer.dropped] == dropped
+
+
+async def test_a_brief_answer_is_the_whole_one_without_its_grounds(
+    serve: Serve, tmp_path: Path
+) -> None:
+    stub = await stub_of(serve, scorer(tmp_path))
+    asked = request()
+    asked.features.tool_count = 1
+    whole = await stub.Score(asked, timeout=DEADLINE_S)
+    asked.is_brief = True
+    brief = await stub.Score(asked, timeout=DEADLINE_S)
+    for field in ("runner_up", "dropped", "filters", "evidence", "timing"):
+        assert getattr(whole, field)
+        whole.ClearField(field)
+    assert brief == whole
+    asked.wants_explanation = True
+    assert (await stub.Score(asked, timeout=DEADLINE_S)).dropped
+
+
 async def test_without_risk_the_blend_decides_and_models_without_figures_are_named(
     serve: Serve, tmp_path: Path
 ) -> None:

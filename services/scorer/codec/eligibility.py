@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import eligibility_pb2
 
 from services.scorer.codec import enums
 from services.scorer.codec.fields import text
 from services.scorer.model.question import Eligibility, GatewayAliases, Layer
 
-if TYPE_CHECKING:
-    from pointsman.common.v1 import eligibility_pb2
-
 PATH = "eligibility"
+MOST_RECORDS = 256
+"""Records that are not read again: many actions of an installation have the same."""
 
 
 def eligibility(record: eligibility_pb2.EligibilityRecord) -> Eligibility:
@@ -21,10 +22,20 @@ def eligibility(record: eligibility_pb2.EligibilityRecord) -> Eligibility:
     Raises:
         InvalidRequestError: a name or a layer is missing.
     """
+    timeless = eligibility_pb2.EligibilityRecord()
+    timeless.CopyFrom(record)
+    timeless.ClearField("create_time")
+    return _read(timeless.SerializeToString(deterministic=True))
+
+
+@functools.lru_cache(maxsize=MOST_RECORDS)
+def _read(content: bytes) -> Eligibility:
+    record = eligibility_pb2.EligibilityRecord.FromString(content)
     enabled = None
     if record.HasField("enabled_providers"):
         enabled = frozenset(entry.provider for entry in record.enabled_providers.providers)
     return Eligibility(
+        content=content,
         record_id=record.record_id,
         catalog_version=record.catalog_version,
         config_version=record.config_version,

@@ -41,7 +41,7 @@ class Asked:
     effort: str
     is_acting: bool
     wants_embedding: bool
-    wants_explanation: bool
+    is_brief: bool
     artifact_version: str
     action_id: str
     session_hash: str
@@ -84,14 +84,15 @@ def asked(request: pb.ScoreRequest) -> Asked:
         question=Question(
             features=features(request.features),
             eligibility=eligibility(request.eligibility),
-            knobs=knobs(request.knobs),
+            knobs=knobs(request.knobs) if request.HasField("knobs") else Knobs(),
             cost_factors=_factors(request.cost_factors),
+            is_explained=request.wants_explanation,
         ),
         text=request.prompt.text,
         effort=request.knobs.effort,
         is_acting=enums.is_acting(request.mode, "mode"),
         wants_embedding=request.wants_embedding,
-        wants_explanation=request.wants_explanation,
+        is_brief=request.is_brief and not request.wants_explanation,
         artifact_version=request.artifact_version,
         action_id=request.action.action_id,
         session_hash=request.action.session_key[:_SESSION_HASH_BYTES].hex(),

@@ -68,38 +68,33 @@ def scored(
     unmeasured: tuple[str, ...],
 ) -> pb.ScoreResponse:
     """Return the answer; ``unmeasured`` are models that the artifact cannot speak for."""
-    candidates = [_candidate(entry, asked) for entry in decision.candidates]
+    candidates = [_candidate(entry) for entry in decision.candidates]
     if asked.effort:
         candidates[0].effort = asked.effort
-    dropped = [*decision.pool.dropped, *(Dropped(m, Filter.UNMEASURED) for m in unmeasured)]
-    return pb.ScoreResponse(
+    clusters = decision.cluster_ids
+    answer = pb.ScoreResponse(
         pick=candidates[0],
-        runner_up=candidates[1] if len(candidates) > 1 else None,
         candidates=candidates,
-        dropped=[_dropped(entry) for entry in dropped],
-        filters=[_report(entry) for entry in decision.pool.reports],
         reason=reason_of(decision, identity),
         propensity_ratio=1.0,
-        cluster_ids=decision.cluster_ids,
+        cluster_ids=clusters,
+        knobs=_knobs(decision.knobs),
+        versions=versions(identity, asked.question.eligibility),
         embedding=vector.unit.tolist() if asked.wants_embedding else (),
         cache_similarity_ratios=(
-            [CACHE_SIMILARITY] * len(decision.cluster_ids) if asked.wants_embedding else ()
+            [CACHE_SIMILARITY] * len(clusters) if asked.wants_embedding else ()
         ),
-        knobs=_knobs(decision.knobs),
-        evidence=pb.ScoreEvidence(
-            embedded_bytes=vector.embedded_bytes,
-            unknown_token_ratio=vector.unknown_share,
-            nearest_similarity=decision.nearest_similarity,
-            is_out_of_distribution=decision.is_far,
-            is_embedding_cached=watch.is_cached,
-        ),
-        timing=pb.ScoreTiming(
-            queue=duration_pb2.Duration(),
-            embed=_span(watch.embed_s),
-            score=_span(watch.score_s),
-        ),
-        versions=versions(identity, asked.question.eligibility),
     )
+    if asked.is_brief:
+        return answer
+    if len(candidates) > 1:
+        answer.runner_up.CopyFrom(candidates[1])
+    dropped = [*decision.pool.dropped, *(Dropped(m, Filter.UNMEASURED) for m in unmeasured)]
+    answer.dropped.extend(map(_dropped, dropped))
+    answer.filters.extend(map(_report, decision.pool.reports))
+    answer.evidence.CopyFrom(_evidence(decision, vector, watch))
+    answer.timing.CopyFrom(_timing(watch))
+    return answer
 
 
 def versions(identity: Identity, eligibility: Eligibility) -> binding_pb2.Versions:
@@ -132,7 +127,7 @@ def binding(chosen: ChosenBinding) -> binding_pb2.BindingRef:
     )
 
 
-def _candidate(entry: Candidate, asked: Asked) -> pb.Candidate:
+def _candidate(entry: Candidate) -> pb.Candidate:
     return pb.Candidate(
         binding=binding(entry.binding),
         score=entry.score,
@@ -141,7 +136,7 @@ def _candidate(entry: Candidate, asked: Asked) -> pb.Candidate:
         scored_as=entry.deployed.scored_as,
         tier=enums.TIERS[entry.deployed.model.tier],
         expected_cost_micro_usd=micro_usd(entry.cost_usd),
-        terms=_terms(entry.terms) if asked.wants_explanation else None,
+        terms=None if entry.terms is None else _terms(entry.terms),
     )
 
 
@@ -169,6 +164,22 @@ def _report(entry: FilterReport) -> pb.FilterReport:
         before_count=entry.before,
         after_count=entry.after,
         is_skipped=entry.is_skipped,
+    )
+
+
+def _evidence(decision: Decision, vector: TextVector, watch: Watch) -> pb.ScoreEvidence:
+    return pb.ScoreEvidence(
+        embedded_bytes=vector.embedded_bytes,
+        unknown_token_ratio=vector.unknown_share,
+        nearest_similarity=decision.nearest_similarity,
+        is_out_of_distribution=decision.is_far,
+        is_embedding_cached=watch.is_cached,
+    )
+
+
+def _timing(watch: Watch) -> pb.ScoreTiming:
+    return pb.ScoreTiming(
+        queue=duration_pb2.Duration(), embed=_span(watch.embed_s), score=_span(watch.score_s)
     )
 
 

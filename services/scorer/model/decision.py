@@ -119,7 +119,8 @@ class Candidate:
     score: float
     risk: float | None
     cost_usd: float
-    terms: Terms
+    terms: Terms | None
+    """None: nobody asked for the working."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class GatewayAliases:
 class Eligibility:
     """What may serve an action; obeyed, never recomputed. The layers stay apart."""
 
+    content: bytes = b""
+    """All of the record but its time, encoded: equal contents are equal records. Empty: unknown."""
     record_id: str = ""
     catalog_version: str = ""
     config_version: str = ""
@@ -102,3 +104,5 @@ class Question:
     knobs: Knobs = Knobs()
     cost_factors: Mapping[str, float] = field(default_factory=dict)
     """Share of the list price that a covered model costs, by catalog id; presence means covered."""
+    is_explained: bool = True
+    """Whether the working of each score is told."""

@@ -14,7 +14,7 @@ FLOOR = 0.02
 
 def logit(quality: Floats) -> Floats:
     """Return the log odds of qualities, kept finite."""
-    kept = np.clip(quality, FLOOR, 1 - FLOOR)
+    kept = np.minimum(np.maximum(quality, FLOOR), 1 - FLOOR)
     odds: Floats = np.log(kept / (1 - kept))
     return odds
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from services.domain.errors import Reason
 from services.scorer.model.artifact import Artifact, Floats
@@ -46,6 +45,8 @@ class Desk:
     breakpoints: tuple[float, ...]
     risk_price_usd: float
     """What one answer that is not good enough costs where the request says nothing."""
+    ranks: Mapping[str, int]
+    """Place of each deployed model among equals: by name, and of one family the newest first."""
 
 
 def desk_of(artifact: Artifact, deployment: Deployment, risk_price_usd: float) -> Desk:
@@ -62,17 +63,24 @@ def desk_of(artifact: Artifact, deployment: Deployment, risk_price_usd: float) -
             is_verbosity_per_model=own.is_verbosity_per_model,
         )
         points = breakpoints(artifact, deployment.models, nominal)
-    return Desk(artifact, deployment, points, risk_price_usd)
+    ordered = sorted(deployment.models, key=_rank)
+    ranks = {model.model.id: place for place, model in enumerate(ordered)}
+    return Desk(artifact, deployment, points, risk_price_usd, ranks)
 
 
-def decide(desk: Desk, prediction: Prediction, question: Question) -> Decision | Refusal:
+def decide(
+    desk: Desk, prediction: Prediction, question: Question, pool: Pool | None = None
+) -> Decision | Refusal:
     """Return the decision, or why nothing may serve.
+
+    ``pool`` is what the filters leave of the desk's models, where that is known already.
 
     Raises:
         InvalidRequestError: the knobs do not fit together.
     """
     knobs = effective(question.knobs, desk.artifact, desk.breakpoints, desk.risk_price_usd)
-    pool = filtered(desk.deployment.models, question.features, question.eligibility)
+    if pool is None:
+        pool = filtered(desk.deployment.models, question.features, question.eligibility)
     if pool.refusal is not None:
         return pool.refusal
     candidates = _Scoring(
@@ -81,10 +89,12 @@ def decide(desk: Desk, prediction: Prediction, question: Question) -> Decision |
     if not all(math.isfinite(candidate.score) for candidate in candidates):
         return Refusal(Reason.ROUTING_UNAVAILABLE, "a score is not a number")
     return Decision(
-        candidates=tuple(sorted(candidates, key=_best_first)),
+        candidates=tuple(
+            sorted(candidates, key=lambda each: (-each.score, desk.ranks[each.deployed.model.id]))
+        ),
         pool=pool,
         knobs=knobs,
-        cluster_ids=tuple(int(k) for k in prediction.nearby.ids),
+        cluster_ids=tuple(prediction.nearby.ids.tolist()),
         nearest_similarity=float(prediction.nearby.similarities[0]),
         is_far=prediction.is_far,
     )
@@ -98,11 +108,11 @@ def _size(question: Question, knobs: EffectiveKnobs) -> Size:
     return Size(features.input_tokens, output)
 
 
-def _best_first(candidate: Candidate) -> tuple[float, str, tuple[int, ...], str]:
-    """Order by score; ties by name, and of one family the newest."""
-    model = candidate.deployed.model
+def _rank(deployed: Deployed) -> tuple[str, tuple[int, ...], str]:
+    """Order by name, and within a family the newest first."""
+    model = deployed.model
     padded = (*model.version, *_OLDEST)[: len(_OLDEST)]
-    return -candidate.score, model.family or model.id, tuple(-number for number in padded), model.id
+    return model.family or model.id, tuple(-number for number in padded), model.id
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,38 +127,41 @@ class _Scoring:
     size: Size
 
     def candidates(self) -> list[Candidate]:
-        artifact, models = self.desk.artifact, self.desk.deployment.models
-        sizes = scales(
-            models,
-            artifact,
+        models, bindings = self.desk.deployment.models, self.pool.bindings
+        places = [at for at, model in enumerate(models) if model.model.id in bindings]
+        qualities = self._qualities([models[at] for at in places])
+        bonuses = preference_bonuses(self.question.eligibility.preferred_models, bindings)
+        has_risk = self.desk.artifact.has_risk
+        sizes = None if has_risk and not self.question.is_explained else self._scales()
+        blends = None if has_risk or sizes is None else self._blends(sizes)
+        return [
+            self._candidate(at, quality, sizes, blends, bonuses)
+            for at, quality in zip(places, qualities, strict=True)
+        ]
+
+    def _scales(self) -> Scales:
+        return scales(
+            self.desk.deployment.models,
+            self.desk.artifact,
             self.size,
             self.knobs.output_cost_ratio,
             is_verbosity_per_model=self.knobs.is_verbosity_per_model,
         )
-        qualities = self._qualities()
-        bonuses = preference_bonuses(self.question.eligibility.preferred_models, self.pool.bindings)
-        blends = None if artifact.has_risk else self._blends(sizes)
-        return [
-            self._candidate(index, model, qualities, sizes, blends, bonuses)
-            for index, model in enumerate(models)
-            if model.model.id in self.pool.bindings
-        ]
 
-    def _qualities(self) -> Floats:
-        """Return each deployed model's quality: its cells, a lender's, or the curve's."""
+    def _qualities(self, models: Sequence[Deployed]) -> list[float]:
+        """Return each model's quality: its cells, a lender's, or the curve's."""
         curve, quality = self.desk.artifact.curve, self.prediction.quality
-        models = self.desk.deployment.models
         if curve is None:
-            return quality[[model.column for model in models]]
-        asked, chances = need(curve, quality), calibrated(curve, quality)
-        return np.array(
-            [
-                chance(curve, model.skill, asked)
-                if model.column < 0 and model.skill is not None
-                else float(chances[model.column])
-                for model in models
-            ]
-        )
+            return [float(quality[model.column]) for model in models]
+        asked, chances = need(curve, quality), quality
+        if any(model.column >= 0 for model in models):
+            chances = calibrated(curve, quality)
+        return [
+            chance(curve, model.skill, asked)
+            if model.column < 0 and model.skill is not None
+            else float(chances[model.column])
+            for model in models
+        ]
 
     def _blends(self, sizes: Scales) -> Floats:
         rows = cluster_rows(self.desk.artifact, self.desk.deployment.models, self.prediction)
@@ -157,18 +170,17 @@ class _Scoring:
 
     def _candidate(
         self,
-        index: int,
-        model: Deployed,
-        qualities: Floats,
-        sizes: Scales,
+        place: int,
+        quality: float,
+        sizes: Scales | None,
         blends: Floats | None,
-        bonuses: dict[str, float],
+        bonuses: Mapping[str, float],
     ) -> Candidate:
+        model = self.desk.deployment.models[place]
         binding = self.pool.bindings[model.model.id]
         cost_usd = request_usd(binding, self.size)
         uncovered = 1.0 - self.question.cost_factors.get(model.model.id, 1.0)
         preference = bonuses.get(model.model.id, 0.0)
-        quality = float(qualities[index])
         risk = None
         if blends is None:
             # In money: a covered model costs its share, a preference counts as less risk.
@@ -179,12 +191,14 @@ class _Scoring:
         else:
             weight = float(self.prediction.nearby.weights.sum())
             covered, liked = weight * uncovered, weight * preference
-            score = float(blends[index]) + covered + liked
-        terms = Terms(
-            quality=quality,
-            cost=float(sizes.cost[index]),
-            latency=float(sizes.latency[index]),
-            subscription_bonus=covered,
-            preference_bonus=liked,
-        )
+            score = float(blends[place]) + covered + liked
+        terms = None
+        if self.question.is_explained and sizes is not None:
+            terms = Terms(
+                quality=quality,
+                cost=float(sizes.cost[place]),
+                latency=float(sizes.latency[place]),
+                subscription_bonus=covered,
+                preference_bonus=liked,
+            )
         return Candidate(model, binding, score, risk, cost_usd, terms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 
 from services.domain.errors import FieldViolation, InvalidRequestError, Reason
@@ -66,6 +67,7 @@ def interpolated(breakpoints: tuple[float, ...], bias: float) -> float:
     return low + (high - low) * (place - left)
 
 
+@functools.lru_cache(maxsize=256)
 def knobs_hash(
     alpha: tuple[float, ...],
     speed: float,

@@ -7,14 +7,18 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from services.scorer.policy.decide import Desk, decide
+from services.scorer.policy.filters import filtered
 from services.scorer.policy.heads import predict
 
 if TYPE_CHECKING:
     from services.scorer.model.artifact import TextVector
-    from services.scorer.model.decision import Decision, Refusal
+    from services.scorer.model.decision import Decision, Pool, Refusal
     from services.scorer.model.question import Question
     from services.scorer.ports import Embedder
     from services.scorer.server.pool import EmbeddingPool
+
+MOST_POOLS = 256
+"""Results of the filters that are kept, by record."""
 
 
 class Engine:
@@ -35,6 +39,7 @@ class Engine:
         self._pool = pool
         self._entries = cache_entries
         self._vectors: OrderedDict[bytes, TextVector] = OrderedDict()
+        self._pools: OrderedDict[tuple[bytes, bool, bool], Pool] = OrderedDict()
 
     def moved(self, desk: Desk, catalog_version: str) -> Engine:
         """Return this engine at another desk: the same embedder, threads and known vectors."""
@@ -76,4 +81,22 @@ class Engine:
         Raises:
             InvalidRequestError: the knobs do not fit together.
         """
-        return decide(self.desk, predict(self.desk.artifact, vector), question)
+        prediction = predict(self.desk.artifact, vector)
+        return decide(self.desk, prediction, question, self._pool_of(question))
+
+    def _pool_of(self, question: Question) -> Pool:
+        """Return what the filters leave; of features they read whether there are tools and images.
+
+        Most actions of an installation have the same record.
+        """
+        features, eligibility = question.features, question.eligibility
+        key = (eligibility.content, features.tool_count > 0, features.image_count > 0)
+        known = self._pools.get(key)
+        if known is not None and eligibility.content:
+            self._pools.move_to_end(key)
+            return known
+        pool = filtered(self.desk.deployment.models, features, eligibility)
+        self._pools[key] = pool
+        if len(self._pools) > MOST_POOLS:
+            self._pools.popitem(last=False)
+        return pool

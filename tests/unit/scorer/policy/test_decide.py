@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.errors import Reason
+from services.scorer.model.artifact import Artifact
 from services.scorer.model.decision import Decision, Evidence, Refusal
 from services.scorer.model.question import Eligibility, Features, Knobs, Layer, Question
 from services.scorer.policy.decide import decide
@@ -92,7 +93,20 @@ def test_a_covered_model_costs_its_share_and_a_preferred_one_seems_less_risky() 
     own = next(
         c for c in worlds.decided(DESK, HARD, liked).candidates if c.deployed.model.id == "own"
     )
+    assert own.terms is not None
     assert own.terms.preference_bonus == pytest.approx(0.1 * 0.15)
+
+
+@pytest.mark.parametrize(
+    "cells", [ARTIFACT, worlds.artifact(CELLS, MEASURED)], ids=["risk", "blend"]
+)
+def test_the_working_is_told_on_demand_and_changes_nothing(cells: Artifact) -> None:
+    desk = worlds.desk(cells, CATALOG)
+    told = worlds.decided(desk, HARD, ask()).candidates
+    untold = worlds.decided(desk, HARD, replace(ask(), is_explained=False)).candidates
+    assert all(each.terms for each in told)
+    assert not any(each.terms for each in untold)
+    assert untold == tuple(replace(each, terms=None) for each in told)
 
 
 def test_nothing_that_may_serve_is_a_refusal() -> None:

@@ -102,7 +102,7 @@ CANDIDATE_ORDER_MODEL: CandidateOrder
 CANDIDATE_ORDER_SPEED: CandidateOrder
 
 class ScoreRequest(_message.Message):
-    __slots__ = ("action", "features", "eligibility", "prompt", "excerpt", "strategy", "mode", "knobs", "cost_factors", "turn", "artifact_version", "is_training_allowed", "wants_embedding", "wants_explanation")
+    __slots__ = ("action", "features", "eligibility", "prompt", "excerpt", "strategy", "mode", "knobs", "cost_factors", "turn", "artifact_version", "is_training_allowed", "wants_embedding", "wants_explanation", "is_brief")
     class CostFactorsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -124,6 +124,7 @@ class ScoreRequest(_message.Message):
     IS_TRAINING_ALLOWED_FIELD_NUMBER: _ClassVar[int]
     WANTS_EMBEDDING_FIELD_NUMBER: _ClassVar[int]
     WANTS_EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    IS_BRIEF_FIELD_NUMBER: _ClassVar[int]
     action: _action_pb2.ActionContext
     features: _action_pb2.RequestFeatures
     eligibility: _eligibility_pb2.EligibilityRecord
@@ -138,7 +139,8 @@ class ScoreRequest(_message.Message):
     is_training_allowed: bool
     wants_embedding: bool
     wants_explanation: bool
-    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., features: _Optional[_Union[_action_pb2.RequestFeatures, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., prompt: _Optional[_Union[PromptText, _Mapping]] = ..., excerpt: _Optional[_Union[_conversation_pb2.ConversationExcerpt, _Mapping]] = ..., strategy: _Optional[str] = ..., mode: _Optional[_Union[ScoreMode, str]] = ..., knobs: _Optional[_Union[RoutingKnobs, _Mapping]] = ..., cost_factors: _Optional[_Mapping[str, float]] = ..., turn: _Optional[_Union[TurnContext, _Mapping]] = ..., artifact_version: _Optional[str] = ..., is_training_allowed: _Optional[bool] = ..., wants_embedding: _Optional[bool] = ..., wants_explanation: _Optional[bool] = ...) -> None: ...
+    is_brief: bool
+    def __init__(self, action: _Optional[_Union[_action_pb2.ActionContext, _Mapping]] = ..., features: _Optional[_Union[_action_pb2.RequestFeatures, _Mapping]] = ..., eligibility: _Optional[_Union[_eligibility_pb2.EligibilityRecord, _Mapping]] = ..., prompt: _Optional[_Union[PromptText, _Mapping]] = ..., excerpt: _Optional[_Union[_conversation_pb2.ConversationExcerpt, _Mapping]] = ..., strategy: _Optional[str] = ..., mode: _Optional[_Union[ScoreMode, str]] = ..., knobs: _Optional[_Union[RoutingKnobs, _Mapping]] = ..., cost_factors: _Optional[_Mapping[str, float]] = ..., turn: _Optional[_Union[TurnContext, _Mapping]] = ..., artifact_version: _Optional[str] = ..., is_training_allowed: _Optional[bool] = ..., wants_embedding: _Optional[bool] = ..., wants_explanation: _Optional[bool] = ..., is_brief: _Optional[bool] = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ("pick", "runner_up", "candidates", "dropped", "filters", "reason", "propensity_ratio", "cluster_ids", "embedding", "cache_similarity_ratios", "knobs", "policy", "evidence", "timing", "versions")
