@@ -152,6 +152,20 @@ def with_heads(files: Mapping[str, bytes]) -> dict[str, bytes]:
     }
 
 
+def with_regions(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files with a linear head that holds 0.4 and 0.8 everywhere but in two regions.
+
+    In the region of the first cluster it holds 0.1 and 0.9, in that of the second 0.2 and 0.7.
+    """
+    linear = np.zeros((3, DIMENSIONS + 1, len(MODELS)), np.float32)
+    linear[:, -1] = ((0.4, 0.8), (0.1, 0.9), (0.2, 0.7))
+    return {
+        **with_heads(files),
+        "linear.npy": as_array(linear),
+        "regions.bin": encode_centroids(centroids()[:2]),
+    }
+
+
 def manifest(files: Mapping[str, bytes], **changes: object) -> bytes:
     """Return the manifest of some files."""
     listing = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,47 +21,52 @@ _WORD = re.compile(r"[a-z0-9]+")
 _KEPT_CHARACTERS = 4_096
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """Every term of every text once: text, term, and 1 + log of how often it stands there."""
+
+    row: Indices
+    column: Indices
+    weight: Floats
+    terms: int
+
+
 def tfidf_gain(corpus: Corpus, rows: Indices, gain: Floats) -> Floats:
     """Return each row's gain as TF-IDF predicts it from the rows of other folds."""
-    terms = [_terms(corpus.prompts[i]) for i in rows]
+    entries = _entries([corpus.prompts[i] for i in rows])
     folds = corpus.folds[rows]
     guessed = np.zeros(len(rows))
     for fold in range(FOLDS):
         held = folds == fold
         if held.all() or not held.any():
             continue
-        learnt = np.flatnonzero(~held)
-        columns, idf = _vocabulary([terms[i] for i in learnt])
-        mean = float(gain[learnt].mean())
-        matrix = SparseRows([_weighted(terms[i], columns, idf) for i in learnt], len(idf))
-        weights = ridge(matrix, np.ones(len(learnt), dtype=np.bool_), gain[learnt] - mean)
-        for i in np.flatnonzero(held):
-            ids, values = _weighted(terms[i], columns, idf)
-            guessed[i] = mean + values @ weights[ids]
+        mean = float(gain[~held].mean())
+        matrix = _weighted(entries, ~held)
+        weights = ridge(matrix, ~held, np.where(held, 0.0, gain - mean))
+        guessed[held] = mean + matrix.times(weights)[held]
     return guessed
 
 
-def _terms(text: str) -> Counter[str]:
-    words = _WORD.findall(text[-_KEPT_CHARACTERS:].lower())
-    pairs = (f"{first} {second}" for first, second in itertools.pairwise(words))
-    return Counter([*words, *pairs])
+def _entries(texts: Sequence[str]) -> _Entries:
+    known: dict[str, int] = {}
+    row, column, count = [], [], []
+    for index, text in enumerate(texts):
+        words = _WORD.findall(text[-_KEPT_CHARACTERS:].lower())
+        pairs = (f"{first} {second}" for first, second in itertools.pairwise(words))
+        for term, times in Counter([*words, *pairs]).items():
+            row.append(index)
+            column.append(known.setdefault(term, len(known)))
+            count.append(times)
+    weight = 1.0 + np.log(np.array(count, dtype=np.float64))
+    return _Entries(np.array(row), np.array(column), weight, len(known))
 
 
-def _vocabulary(texts: Sequence[Counter[str]]) -> tuple[Mapping[str, int], Floats]:
-    """Return the column and the weight of each term."""
-    seen = Counter(itertools.chain.from_iterable(texts))
-    kept = sorted(term for term, count in seen.items() if count >= LEAST_TEXTS)
-    counts = np.array([seen[term] for term in kept], dtype=np.float64)
-    idf = np.log((1 + len(texts)) / (1 + counts)) + 1
-    return {term: column for column, term in enumerate(kept)}, idf
-
-
-def _weighted(
-    text: Counter[str], columns: Mapping[str, int], idf: Floats
-) -> tuple[Indices, Floats]:
-    known = sorted((columns[term], count) for term, count in text.items() if term in columns)
-    ids = np.array([column for column, _ in known], dtype=np.int64)
-    counts = np.array([count for _, count in known], dtype=np.float64)
-    values = (1.0 + np.log(counts)) * idf[ids]
-    size = float(np.linalg.norm(values))
-    return ids, values / size if size > 0 else values
+def _weighted(entries: _Entries, learnt: Indices) -> SparseRows:
+    """Return the texts as unit rows; terms and their weights are those of the learnt ones."""
+    seen = np.bincount(entries.column[learnt[entries.row]], minlength=entries.terms)
+    idf = np.log((1 + learnt.sum()) / (1 + seen)) + 1
+    kept = (seen >= LEAST_TEXTS)[entries.column]
+    row, column = entries.row[kept], entries.column[kept]
+    value = entries.weight[kept] * idf[column]
+    size = np.sqrt(np.bincount(row, value**2, minlength=len(learnt)))
+    return SparseRows(row, column, value / size[row], (len(learnt), entries.terms))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.cli.train_scorer.corpus import Corpus
+from services.cli.train_scorer.linear import fit_linear
+from services.cli.train_scorer.means import spherical_means
 from services.scorer.model.artifact import (
     ClusterHead,
     Floats,
@@ -21,11 +23,9 @@ from services.scorer.policy.heads import weighted_pieces
 CLUSTERS = 64
 SHRINKAGE = 30.0
 """Rows of a model's mean that stand in every cell of the table."""
-LINEAR_RIDGE = 30.0
 PIECE_RIDGE = 10.0
 TOP_P = 4
 TEMPERATURE = 0.1
-_MEANS_ROUNDS = 25
 _SOLVER_ROUNDS = 60
 _SOLVER_TOLERANCE = 1e-5
 
@@ -53,31 +53,11 @@ def fit_heads(corpus: Corpus, rows: Indices, vocabulary: int, seed: int) -> Head
     return Heads(
         clusters=ClusterHead(centroids, quality, TOP_P, TEMPERATURE),
         cell_counts=counts,
-        linear=_linear(corpus.joint[rows], scores),
+        linear=fit_linear(corpus.joint[rows], corpus.unit[rows], scores, seed),
         pieces=_pieces([corpus.vectors[i].piece_ids for i in rows], scores, vocabulary),
         means=means,
         far_similarity=float(np.quantile(nearest.max(axis=1), 0.01)),
     )
-
-
-def spherical_means(unit: Floats, count: int, seed: int) -> Floats:
-    """Return the unit centroids of k-means by cosine, begun with spread-out rows."""
-    source = np.random.default_rng(seed)
-    chosen = [int(source.integers(len(unit)))]
-    distance = 1.0 - unit @ unit[chosen[0]]
-    for _ in range(count - 1):
-        weights = np.clip(distance, 1e-12, None)
-        chosen.append(int(source.choice(len(unit), p=weights / weights.sum())))
-        distance = np.minimum(distance, 1.0 - unit @ unit[chosen[-1]])
-    centroids = unit[chosen].copy()
-    for _ in range(_MEANS_ROUNDS):
-        assigned = (unit @ centroids.T).argmax(axis=1)
-        for k in range(count):
-            members = unit[assigned == k]
-            if len(members):
-                total = members.sum(axis=0)
-                centroids[k] = total / np.linalg.norm(total)
-    return centroids
 
 
 def _table(scores: Floats, assigned: Indices, means: Floats) -> tuple[Floats, Indices]:
@@ -90,20 +70,6 @@ def _table(scores: Floats, assigned: Indices, means: Floats) -> tuple[Floats, In
     return quality, counts
 
 
-def _linear(joint: Floats, scores: Floats) -> LinearHead:
-    weights = np.empty((joint.shape[1], scores.shape[1]))
-    offsets = np.empty(scores.shape[1])
-    for m in range(scores.shape[1]):
-        measured = ~np.isnan(scores[:, m])
-        inputs, wanted = joint[measured], scores[measured, m]
-        centre, mean = inputs.mean(axis=0), wanted.mean()
-        inputs = inputs - centre
-        gram = inputs.T @ inputs + LINEAR_RIDGE * np.eye(inputs.shape[1])
-        weights[:, m] = np.linalg.solve(gram, inputs.T @ (wanted - mean))
-        offsets[m] = mean - centre @ weights[:, m]
-    return LinearHead(weights, offsets)
-
-
 def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceHead:
     seen = np.zeros(vocabulary, dtype=np.int64)
     for ids in texts:
@@ -111,7 +77,13 @@ def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceH
     idf: Halves = np.where(seen >= 2, np.log((1 + len(texts)) / (1 + seen)) + 1, 0).astype(
         np.float16
     )
-    matrix = SparseRows([weighted_pieces(ids, idf) for ids in texts], vocabulary)
+    weighted = [weighted_pieces(ids, idf) for ids in texts]
+    matrix = SparseRows(
+        np.repeat(np.arange(len(weighted)), [len(ids) for ids, _ in weighted]),
+        np.concatenate([ids for ids, _ in weighted]),
+        np.concatenate([values for _, values in weighted]),
+        (len(weighted), vocabulary),
+    )
     offsets = np.nanmean(scores, axis=0)
     weights = np.empty((vocabulary, scores.shape[1]), dtype=np.float16)
     for m in range(scores.shape[1]):
@@ -122,13 +94,15 @@ def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceH
 
 
 class SparseRows:
-    """A sparse matrix by rows, as far as a conjugate-gradient solver needs one."""
+    """A sparse matrix by its entries, as far as a conjugate-gradient solver needs one."""
 
-    def __init__(self, rows: Sequence[tuple[Indices, Floats]], width: int) -> None:
-        self._row = np.repeat(np.arange(len(rows)), [len(ids) for ids, _ in rows])
-        self._column = np.concatenate([ids for ids, _ in rows])
-        self._value = np.concatenate([values for _, values in rows])
-        self._shape = (len(rows), width)
+    def __init__(
+        self, row: Indices, column: Indices, value: Floats, shape: tuple[int, int]
+    ) -> None:
+        self._row = row
+        self._column = column
+        self._value = value
+        self._shape = shape
 
     def times(self, vector: Floats) -> Floats:
         """Return the matrix times a column."""

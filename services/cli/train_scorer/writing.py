@@ -18,7 +18,7 @@ from services.scorer.adapters.bundle.members import FORMAT, LATEST, MANIFEST, MA
 from services.scorer.adapters.bundle.metadata import METADATA
 from services.scorer.adapters.bundle.quality import AXES, MEANS, REGISTRY
 from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
-from services.scorer.model.artifact import Curve, EmbedderRecipe, Floats
+from services.scorer.model.artifact import Curve, EmbedderRecipe, Floats, LinearHead
 from services.scorer.policy.embedding import Spread, StaticTables
 from services.scorer.ports import Embedder
 
@@ -98,13 +98,12 @@ def members_of(
     vector = embedder.embedder.embed(PROBE).unit
     name = minilm.NAME if embedder.encoder_digest else NAME
     recipe = EmbedderRecipe(name, len(vector), max_bytes, PROBE, vector)
-    linear = np.vstack([heads.linear.weights, heads.linear.offsets]).astype("<f4")
     entries = [{"model": m, "provider": "offline", "bench_column": m} for m in models]
     axes = dict.fromkeys(_AXES)
     return {
         **embedder.members,
         loading.CENTROIDS: loading.encode_centroids(heads.clusters.centroids),
-        loading.LINEAR: array_bytes(linear),
+        **_linear(heads.linear),
         loading.PIECES: array_bytes(heads.pieces.weights),
         loading.PIECE_IDF: array_bytes(heads.pieces.idf),
         REGISTRY: json_bytes({"deployed_models": entries}),
@@ -149,6 +148,18 @@ def array_bytes(values: np.ndarray) -> bytes:
 def by_model(models: tuple[str, ...], values: Floats) -> dict[str, float]:
     """Return rounded values by model."""
     return {model: round(float(value), DIGITS) for model, value in zip(models, values, strict=True)}
+
+
+def _linear(head: LinearHead) -> dict[str, bytes]:
+    everywhere = np.vstack([head.weights, head.offsets])
+    regions = head.regions
+    if regions is None:
+        return {loading.LINEAR: array_bytes(everywhere.astype("<f4"))}
+    inside = np.concatenate([regions.weights, regions.offsets[:, None]], axis=1)
+    return {
+        loading.REGIONS: loading.encode_centroids(regions.centroids),
+        loading.LINEAR: array_bytes(np.stack([everywhere, *inside]).astype("<f4")),
+    }
 
 
 def _cells(heads: Heads, models: tuple[str, ...]) -> dict[str, object]:

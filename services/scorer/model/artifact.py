@@ -56,11 +56,26 @@ class EmbedderRecipe:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Regions:
+    """Linear functions by region, for the texts nearest to its unit centroid."""
+
+    centroids: Floats
+    weights: Floats
+    """By region, dimension and model."""
+    offsets: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LinearHead:
-    """Quality as a linear function of the joint vector, one column per measured model."""
+    """Quality as a linear function of the joint vector, one column per measured model.
+
+    In a region of alike texts another function may hold than elsewhere.
+    """
 
     weights: Floats
+    """By dimension and model."""
     offsets: Floats
+    regions: Regions | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

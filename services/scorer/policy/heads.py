@@ -40,17 +40,17 @@ class Prediction:
 def predict(artifact: Artifact, text: TextVector) -> Prediction:
     """Return the mean of the heads present.
 
-    A prompt that is far from every cluster leans halfway on the models' means: topic skill is
-    worth little where nothing alike was measured.
+    A prompt that is far from every cluster belongs to no region and leans halfway on the models'
+    means: topic skill is worth little where nothing alike was measured.
     """
     nearby = nearest(artifact.clusters, text.unit)
+    is_far = bool(nearby.similarities[0] < artifact.far_similarity)
     parts = [cluster_quality(artifact.clusters, nearby)]
     if artifact.linear is not None:
-        parts.append(linear_quality(artifact.linear, text.joint))
+        parts.append(linear_quality(artifact.linear, text, is_far=is_far))
     if artifact.pieces is not None:
         parts.append(piece_quality(artifact.pieces, text.piece_ids))
     quality = np.mean(parts, axis=0)
-    is_far = bool(nearby.similarities[0] < artifact.far_similarity)
     if is_far:
         quality = (quality + artifact.means) / 2
     return Prediction(np.clip(quality, 0.0, 1.0), nearby, is_far)
@@ -73,9 +73,13 @@ def cluster_quality(clusters: ClusterHead, nearby: Nearby) -> Floats:
     return quality
 
 
-def linear_quality(head: LinearHead, joint: Floats) -> Floats:
-    """Return the linear head's qualities; they may leave [0, 1]."""
-    quality: Floats = joint @ head.weights + head.offsets
+def linear_quality(head: LinearHead, text: TextVector, *, is_far: bool) -> Floats:
+    """Return the qualities of the nearest region, of none where ``is_far``; may leave [0, 1]."""
+    weights, offsets, regions = head.weights, head.offsets, head.regions
+    if regions is not None and not is_far:
+        nearest_one = int((regions.centroids @ text.unit).argmax())
+        weights, offsets = regions.weights[nearest_one], regions.offsets[nearest_one]
+    quality: Floats = text.joint @ weights + offsets
     return quality
 
 

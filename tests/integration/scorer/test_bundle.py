@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.scorer.adapters.bundle.loading import load
+from services.scorer.adapters.bundle.loading import encode_centroids, load
 from services.scorer.adapters.bundle.members import MAX_MEMBER_BYTES
 from services.scorer.model.fault import BundleError
+from services.scorer.policy.heads import linear_quality
 from tests.fakes import scorer_bundle as tiny
 
 Files = dict[str, bytes]
@@ -161,6 +162,19 @@ DAMAGES: dict[str, tuple[str, Change]] = {
         "linear.npy",
         array("linear.npy", np.full((tiny.DIMENSIONS + 1, 2), np.inf, np.float32)),
     ),
+    "regions of another dimension": (
+        "regions.bin",
+        lambda f: f.update({"regions.bin": encode_centroids(np.eye(tiny.DIMENSIONS - 1)[:2])}),
+    ),
+    "a region without weights": (
+        "linear.npy",
+        lambda f: f.update({"regions.bin": encode_centroids(tiny.centroids())}),
+    ),
+    "regions that are not unit": (
+        "regions.bin",
+        lambda f: f.update({"regions.bin": encode_centroids(2 * tiny.centroids()[:2])}),
+    ),
+    "weights by region without regions": ("linear.npy", lambda f: f.pop("regions.bin")),
     "no array": ("vectors.npy", lambda f: f.update({"vectors.npy": b"PK"})),
     "pickled objects": (
         "vectors.npy",
@@ -176,7 +190,7 @@ DAMAGES: dict[str, tuple[str, Change]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_bundle_is_refused_by_version_and_file(damage: str, tmp_path: Path) -> None:
     file, change = DAMAGES[damage]
-    files = tiny.with_heads(tiny.members())
+    files = tiny.with_regions(tiny.members())
     change(files)
     with pytest.raises(BundleError) as caught:
         load(tiny.write(tmp_path, files))
@@ -273,7 +287,21 @@ def test_the_digest_covers_every_file(tmp_path: Path) -> None:
     assert first.version == tiny.VERSION
 
 
-FILES = sorted(tiny.with_heads(tiny.members()))
+def test_a_linear_head_may_differ_by_region(tmp_path: Path) -> None:
+    artifact = load(tiny.write(tmp_path, tiny.with_regions(tiny.members()))).artifact
+    assert artifact.linear is not None
+    found = [
+        linear_quality(artifact.linear, tiny.embedder().embed(text), is_far=is_far).tolist()
+        for text, is_far in (
+            ("prove the theorem", False),
+            ("sum of two numbers", False),
+            ("sum of two numbers", True),
+        )
+    ]
+    assert found == [pytest.approx(row) for row in ((0.1, 0.9), (0.2, 0.7), (0.4, 0.8))]
+
+
+FILES = sorted(tiny.with_regions(tiny.members()))
 
 
 @settings(max_examples=150, deadline=None)
@@ -281,7 +309,7 @@ FILES = sorted(tiny.with_heads(tiny.members()))
 def test_whatever_a_file_holds_the_bundle_loads_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
-    files = tiny.with_heads(tiny.members())
+    files = tiny.with_regions(tiny.members())
     content = files[name]
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(start + 8, len(content))))

@@ -13,7 +13,14 @@ from services.scorer.adapters.bundle.members import Members, floats, read_member
 from services.scorer.adapters.bundle.metadata import METADATA, Metadata, read_metadata
 from services.scorer.adapters.bundle.quality import Quality, read_quality
 from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
-from services.scorer.model.artifact import Artifact, ClusterHead, Floats, LinearHead, PieceHead
+from services.scorer.model.artifact import (
+    Artifact,
+    ClusterHead,
+    Floats,
+    LinearHead,
+    PieceHead,
+    Regions,
+)
 from services.scorer.model.fault import EmbedderError
 from services.scorer.policy.embedding import Spread, StaticTables
 from services.scorer.policy.surface import COUNT
@@ -22,6 +29,7 @@ from services.scorer.ports import Embedder
 CENTROIDS = "centroids.bin"
 MAGIC = b"PMC1"
 LINEAR = "linear.npy"
+REGIONS = "regions.bin"
 PIECES = "pieces.npy"
 PIECE_IDF = "piece_idf.npy"
 VECTORS = "vectors.npy"
@@ -52,7 +60,7 @@ def load(folder: Path, version: str = "", encoder: Path | None = None) -> Loaded
         BundleError: something in it is not as it should be; names version and file.
     """
     members = read_members(folder, version_to_load(folder, version))
-    centroids = _centroids(members)
+    centroids = _centroids(members, CENTROIDS)
     quality = read_quality(members, centroids.shape[0])
     metadata = read_metadata(members, centroids.shape, quality.models)
     embedder = _embedder(members, metadata, encoder)
@@ -87,23 +95,23 @@ def _artifact(
     )
 
 
-def _centroids(members: Members) -> Floats:
-    content = members.raw(CENTROIDS)
+def _centroids(members: Members, name: str) -> Floats:
+    content = members.raw(name)
     if len(content) < _HEADER.size:
-        raise members.fault(CENTROIDS, "is shorter than its header")
+        raise members.fault(name, "is shorter than its header")
     magic, version, count, dimensions = _HEADER.unpack_from(content)
     if magic != MAGIC:
-        raise members.fault(CENTROIDS, f"must begin with {MAGIC.decode()}")
+        raise members.fault(name, f"must begin with {MAGIC.decode()}")
     if version != _CENTROIDS_FORMAT:
-        raise members.fault(CENTROIDS, f"format must be {_CENTROIDS_FORMAT}, not {version}")
+        raise members.fault(name, f"format must be {_CENTROIDS_FORMAT}, not {version}")
     if count < 1 or dimensions < 1:
-        raise members.fault(CENTROIDS, "must have at least one cluster and one dimension")
+        raise members.fault(name, "must have at least one cluster and one dimension")
     if len(content) != _HEADER.size + 4 * count * dimensions:
-        raise members.fault(CENTROIDS, f"must hold {count} x {dimensions} numbers of 4 bytes")
+        raise members.fault(name, f"must hold {count} x {dimensions} numbers of 4 bytes")
     read = floats(np.frombuffer(content, "<f4", offset=_HEADER.size).reshape(count, dimensions))
-    members.finite(read, CENTROIDS)
+    members.finite(read, name)
     if (abs(np.linalg.norm(read, axis=1) - 1) > _UNIT_TOLERANCE).any():
-        raise members.fault(CENTROIDS, "rows must have length 1")
+        raise members.fault(name, "rows must have length 1")
     return read
 
 
@@ -116,8 +124,17 @@ def encode_centroids(centroids: Floats) -> bytes:
 def _linear(members: Members, dimensions: int, models: int) -> LinearHead | None:
     if not members.has(LINEAR):
         return None
-    read = floats(members.array(LINEAR, "<f4", (dimensions + 1, models)))
-    return LinearHead(read[:-1], read[-1])
+    if not members.has(REGIONS):
+        read = floats(members.array(LINEAR, "<f4", (dimensions + 1, models)))
+        return LinearHead(read[:-1], read[-1])
+    centroids = _centroids(members, REGIONS)
+    if centroids.shape[1] != dimensions:
+        raise members.fault(REGIONS, f"must have {dimensions} dimensions, as the clusters have")
+    shape = len(centroids) + 1, dimensions + 1, models
+    everywhere, *inside = floats(members.array(LINEAR, "<f4", shape))
+    read = np.stack(inside)
+    regions = Regions(centroids, read[:, :-1], read[:, -1])
+    return LinearHead(everywhere[:-1], everywhere[-1], regions)
 
 
 def _pieces(members: Members, vocabulary: int, means: Floats) -> PieceHead | None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.cli.train_scorer.curves import Anchor, fit_curve
-from services.cli.train_scorer.fitting import spherical_means
+from services.cli.train_scorer.means import spherical_means
 from services.cli.train_scorer.metrics import interval, recovery, reliability
 from services.cli.train_scorer.projection import quantised
 from services.cli.train_scorer.tables import FOLDS, fold_of, question_of, stems_of
