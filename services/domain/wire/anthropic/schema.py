@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.domain.wire.exact import dump_exact, load_exact
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from services.domain.wire.reading import mapping, rows
+from services.domain.wire.subschemas import Json, with_inner
 
 EMPTY_SCHEMA = b'{"type":"object","properties":{}}'
 """Schema of a tool that declares none."""
@@ -16,20 +13,6 @@ OPEN_SCHEMA = b'{"type":"object","additionalProperties":true}'
 """Schema of a tool that is known from the history only."""
 
 _UNIONS = ("allOf", "anyOf", "oneOf")
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_SINGLES = (
-    "additionalProperties",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
-_LISTS = (*_UNIONS, "prefixItems", "items")
 
 
 def clean_schema(schema: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -49,7 +32,8 @@ def clean_schema(schema: bytes) -> tuple[bytes, tuple[str, ...]]:
         if value.get("type") != "object":
             value = {**value, "type": "object"}
             codes.append("schema_root_object")
-        if b'"pattern"' in schema and _drop_patterns(value):
+        if b'"pattern"' in schema and (bare := _without_patterns(value)) != value:
+            value = bare
             codes.append("schema_pattern_dropped")
         if not codes:
             return schema, ()
@@ -58,21 +42,20 @@ def clean_schema(schema: bytes) -> tuple[bytes, tuple[str, ...]]:
         return EMPTY_SCHEMA, ("schema_replaced",)
 
 
-def _folded(root: Mapping[str, object]) -> dict[str, object]:
+def _folded(root: Json) -> Json:
     """Return the root with the branches of its unions merged into its properties.
 
     A branch of ``allOf`` binds, so what it requires is required; one of the others is a choice.
     """
     folded = {key: value for key, value in root.items() if key not in _UNIONS}
-    properties = _mapping(folded.get("properties"))
+    properties = dict(mapping(folded.get("properties")))
     required = _names(folded.get("required"))
     for union in _UNIONS:
-        branches = root.get(union)
-        for branch in branches if isinstance(branches, list) else []:
-            for name, declared in _mapping(_mapping(branch).get("properties")).items():
+        for branch in map(mapping, rows(root.get(union))):
+            for name, declared in mapping(branch.get("properties")).items():
                 properties.setdefault(name, declared)
             if union == "allOf":
-                required += _names(_mapping(branch).get("required"))
+                required += _names(branch.get("required"))
     folded["type"] = "object"
     folded["properties"] = properties
     if required:
@@ -80,28 +63,12 @@ def _folded(root: Mapping[str, object]) -> dict[str, object]:
     return folded
 
 
-def _drop_patterns(schema: object) -> bool:
-    """Remove ``pattern`` keywords in place; return whether there were any."""
-    if not isinstance(schema, dict):
-        return False
-    found = isinstance(schema.get("pattern"), str)
-    if found:
-        del schema["pattern"]
-    for key in _MAPS:
-        for child in _mapping(schema.get(key)).values():
-            found |= _drop_patterns(child)
-    for key in _SINGLES:
-        found |= _drop_patterns(schema.get(key))
-    for key in _LISTS:
-        children = schema.get(key)
-        for child in children if isinstance(children, list) else []:
-            found |= _drop_patterns(child)
-    return found
-
-
-def _mapping(value: object) -> dict[str, object]:
-    return dict(value) if isinstance(value, dict) else {}
+def _without_patterns(schema: Json) -> Json:
+    bare = with_inner(schema, _without_patterns)
+    if isinstance(bare.get("pattern"), str):
+        del bare["pattern"]
+    return bare
 
 
 def _names(value: object) -> list[str]:
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+    return [name for name in rows(value) if isinstance(name, str)]

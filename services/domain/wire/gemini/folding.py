@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-_OF_NAMED = frozenset(["properties", "patternProperties", "dependentSchemas"])
-_OF_SCHEMAS = frozenset(["anyOf", "oneOf", "allOf", "prefixItems"])
-_OF_ONE = frozenset(
-    ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
-)
-_DEFINITIONS = frozenset(["$defs", "definitions"])
+from services.domain.wire.subschemas import DEFINITIONS, Json, with_inner
+
 _MAX_COPIED = 200_000
 """Schemas, and characters and items in them, that are written out for references."""
-
-Json = dict[str, object]
 
 
 class _Budget:
@@ -30,46 +24,32 @@ def inlined(root: Json) -> Json:
     """Return ``root`` with local references replaced by copies of what they name.
 
     What stands beside a reference is dropped but for a description. A reference that is remote,
-    leads nowhere or leads into itself becomes the schema that allows anything. A schema without
-    references is returned as it is.
+    leads nowhere or leads into itself becomes the schema that allows anything. Definitions, which
+    nothing names any more, are left out.
     """
-    found = _inlined(root, root, (), _Budget())
-    return found if isinstance(found, dict) else {}
+    return _inlined(root, root, (), _Budget())
 
 
-def _inlined(schema: object, root: Json, trail: tuple[str, ...], budget: _Budget) -> object:
-    if not isinstance(schema, dict):
-        return schema
+def _inlined(schema: Json, root: Json, trail: tuple[str, ...], budget: _Budget) -> Json:
     if trail and not budget.spend(schema):
         return {}
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return _copy(schema, reference, root, trail, budget)
-    told: Json = {}
-    for key, value in schema.items():
-        if key in _DEFINITIONS:
-            told[key] = value
-        elif key in _OF_NAMED and isinstance(value, dict):
-            told[key] = {n: _inlined(inner, root, trail, budget) for n, inner in value.items()}
-        elif key in _OF_SCHEMAS and isinstance(value, list):
-            told[key] = [_inlined(inner, root, trail, budget) for inner in value]
-        elif key in _OF_ONE:
-            told[key] = _inlined(value, root, trail, budget)
-        else:
-            told[key] = value
-    return told
+    told = {key: value for key, value in schema.items() if key not in DEFINITIONS}
+    return with_inner(told, lambda inner: _inlined(inner, root, trail, budget))
 
 
 def _copy(
     schema: Json, reference: str, root: Json, trail: tuple[str, ...], budget: _Budget
-) -> object:
+) -> Json:
     found = _target(reference, root)
     if found is None or reference in trail:
-        copied: object = {}
+        copied: Json = {}
     else:
         copied = _inlined(found, root, (*trail, reference), budget)
     words = schema.get("description")
-    if isinstance(copied, dict) and isinstance(words, str) and "description" not in copied:
+    if isinstance(words, str) and "description" not in copied:
         return {**copied, "description": words}
     return copied
 

@@ -1,8 +1,7 @@
 """Tool schemas as this dialect takes them: a small part of JSON Schema, known keyword by keyword.
 
 Schemas are hints for the model: what cannot be expressed is left out, and a schema of which nothing
-can be kept is no schema at all. Keywords are known by their place: a *property* that is called
-``pattern`` is data. Numbers keep their digits.
+can be kept is no schema at all. Numbers keep their digits.
 
 Source: https://ai.google.dev/api/caching#Schema
 """
@@ -11,6 +10,7 @@ from __future__ import annotations
 
 from services.domain.wire.exact import Number, dump_exact, load_exact
 from services.domain.wire.gemini.folding import inlined, intersected
+from services.domain.wire.subschemas import Json, with_inner
 
 _KEPT = frozenset(
     [
@@ -34,8 +34,6 @@ _FORMATS = frozenset(["enum", "date-time", "float", "double", "int32", "int64"])
 _TYPES = frozenset(["string", "number", "integer", "boolean", "object", "array"])
 _BOUNDS = (("exclusiveMinimum", "minimum", True), ("exclusiveMaximum", "maximum", False))
 _MAX_DEPTH = 32
-
-Json = dict[str, object]
 
 
 def gemini_schema(source: bytes) -> bytes | None:
@@ -62,27 +60,17 @@ def plain_types(source: bytes) -> bytes:
     """
     try:
         schema = load_exact(source)
-        lowered = _lowered(schema)
-        return source if lowered == schema else dump_exact(lowered)
     except ValueError:
         return source
+    lowered = _lowered(schema) if isinstance(schema, dict) else schema
+    return source if lowered == schema else dump_exact(lowered)
 
 
-def _lowered(schema: object) -> object:
-    if not isinstance(schema, dict):
-        return schema
-    told: Json = {}
-    for key, value in schema.items():
-        if key == "type" and isinstance(value, str):
-            told[key] = value.lower() if value.lower() in _TYPES else value
-        elif key == "properties" and isinstance(value, dict):
-            told[key] = {name: _lowered(inner) for name, inner in value.items()}
-        elif key == "items":
-            told[key] = _lowered(value)
-        elif key == "anyOf" and isinstance(value, list):
-            told[key] = [_lowered(inner) for inner in value]
-        else:
-            told[key] = value
+def _lowered(schema: Json) -> Json:
+    told = with_inner(schema, _lowered)
+    kind = told.get("type")
+    if isinstance(kind, str) and kind.lower() in _TYPES:
+        told["type"] = kind.lower()
     return _with_null(told)
 
 

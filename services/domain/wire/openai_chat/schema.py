@@ -1,8 +1,7 @@
 """Tool schemas as chat upstreams take them.
 
 Three things make compatible servers refuse a schema: ``pattern``, an array that does not say of
-what, and an alternative without type. Keywords are known by their place: a *property* that is
-called ``pattern`` is data. A schema that needs no change keeps its bytes.
+what, and an alternative without type. A schema that needs no change keeps its bytes.
 """
 
 from __future__ import annotations
@@ -10,20 +9,9 @@ from __future__ import annotations
 import hashlib
 
 from services.domain.wire.exact import dump_exact, load_exact
+from services.domain.wire.subschemas import Json, with_inner
 
 _ALL_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
-_OF_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_OF_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_OF_ONE = (
-    "items",
-    "additionalProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-)
 _NAMES_A_SHAPE = frozenset(
     ["type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "properties", "items"]
 )
@@ -35,36 +23,23 @@ def chat_schema(source: bytes) -> bytes:
         return source
     try:
         schema = load_exact(source)
-        cleaned = _clean(schema)
-        return source if cleaned == schema else dump_exact(cleaned)
     except ValueError:
         return source
+    cleaned = _clean(schema) if isinstance(schema, dict) else schema
+    return source if cleaned == schema else dump_exact(cleaned)
 
 
-def _clean(schema: object) -> object:
-    if not isinstance(schema, dict):
-        return schema
-    cleaned: dict[str, object] = {}
-    for key, value in schema.items():
-        if key == "pattern" and isinstance(value, str):
-            continue
-        cleaned[key] = _member(key, value)
-    if isinstance(schema.get("pattern"), str):
-        _note_pattern(cleaned, schema["pattern"])
+def _clean(schema: Json) -> Json:
+    cleaned = with_inner(schema, _clean)
+    branches, pattern = cleaned.get("anyOf"), cleaned.get("pattern")
+    if isinstance(branches, list):
+        cleaned["anyOf"] = [_typed(branch) for branch in branches]
+    if isinstance(pattern, str):
+        del cleaned["pattern"]
+        _note_pattern(cleaned, pattern)
     if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
         cleaned["items"] = {}
     return cleaned
-
-
-def _member(key: str, value: object) -> object:
-    if key in _OF_NAMED and isinstance(value, dict):
-        return {name: _clean(inner) for name, inner in value.items()}
-    if key in _OF_SCHEMAS and isinstance(value, list):
-        branches = [_clean(inner) for inner in value]
-        return [_typed(branch) for branch in branches] if key == "anyOf" else branches
-    if key in _OF_ONE:
-        return _clean(value)
-    return value
 
 
 def _typed(branch: object) -> object:
@@ -73,7 +48,7 @@ def _typed(branch: object) -> object:
     return branch
 
 
-def _note_pattern(cleaned: dict[str, object], pattern: str) -> None:
+def _note_pattern(cleaned: Json, pattern: str) -> None:
     """Leave a digest, so that schemas that differ in a pattern only still differ."""
     note = f"[pattern {hashlib.sha256(pattern.encode('utf-8', 'replace')).hexdigest()[:8]}]"
     before = cleaned.get("description")

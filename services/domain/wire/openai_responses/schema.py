@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.openai_chat.tools import EMPTY_SCHEMA
 from services.domain.wire.reading import mapping, peek, rows
+from services.domain.wire.subschemas import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,9 +64,7 @@ def is_strict_form(source: bytes) -> bool:
 
 
 def _names_of_definitions(schema: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(
-        f"#/{key}/{name}" for key in ("$defs", "definitions") for name in mapping(schema.get(key))
-    )
+    return frozenset(f"#/{key}/{name}" for key in DEFINITIONS for name in mapping(schema.get(key)))
 
 
 class _Check:
@@ -90,7 +89,7 @@ class _Check:
         properties = mapping(schema.get("properties"))
         self.properties += len(properties)
         inner = [*properties.values()]
-        for key in ("$defs", "definitions"):
+        for key in DEFINITIONS:
             inner += mapping(schema.get(key)).values()
         if "array" in _types(schema):
             inner.append(schema.get("items"))

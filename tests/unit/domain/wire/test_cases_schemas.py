@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -74,6 +75,34 @@ def test_a_keyword_is_removed_at_every_depth_and_a_property_of_its_name_is_not()
     assert at(told, "properties", "properties", "properties") == {"type": "string"}
     assert at(told, "propertyNames") == {"type": "string"}
     assert json.dumps(told).count("propertyNames") == 1
+
+
+@pytest.mark.spec("XLT-149")
+@pytest.mark.parametrize("upstream", [A, O])
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda inner: {"properties": {"pattern": inner}},
+        lambda inner: {"patternProperties": {"^a": inner}},
+        lambda inner: {"$defs": {"a": inner}},
+        lambda inner: {"items": inner},
+        lambda inner: {"items": [True, inner]},
+        lambda inner: {"prefixItems": [inner]},
+        lambda inner: {"unevaluatedProperties": inner},
+        lambda inner: {"then": {"not": inner}},
+    ],
+)
+def test_a_pattern_is_removed_wherever_a_schema_stands(
+    place: Callable[[Json], Json], upstream: WireFamily
+) -> None:
+    inner = {"type": "string", "pattern": "^x", "maxLength": 2}
+    member = "input_schema" if upstream is A else "parameters"
+    schema = {"type": "object", "properties": {"here": place(inner)}}
+    told = at(schema_sent(O if upstream is A else A, schema, upstream), member)
+    bare = {"type": "string", "maxLength": 2}
+    if upstream is O:
+        bare["description"] = f"[pattern {hashlib.sha256(b'^x').hexdigest()[:8]}]"
+    assert at(told, "properties", "here") == place(bare)
 
 
 @pytest.mark.spec("XLT-154")
