@@ -22,6 +22,7 @@ from gateway.model import ClientGoneError
 from gateway.relay import Relay
 from gateway.rescues import is_of_outage
 from gateway.restoring import restored
+from gateway.sessions.history import Shortening
 from gateway.sessions.sizes import sized
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gateway.commands.obeying import Commands
+    from gateway.compactions import Compactions
     from gateway.decider import Countable, Decider
+    from gateway.deciding.pinned import Memory
     from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
     from gateway.issuing import Issuers
@@ -62,6 +65,7 @@ class Stages:
     thread_of: Callable[[Action], Thread]
     decider: Decider
     summaries: Summaries
+    compactions: Compactions
     credentials: Credentials
     ledger: Ledger
     dispatch: Dispatch
@@ -169,17 +173,43 @@ class Actions:
             memory = replace(memory, is_continued=True)
         known = sized(restored(action, memory.session.states), memory.session)
         ground = await decider.ground(known)
-        kept = None
-        if is_led:
-            reused = await summaries.reused(ground, memory, self._left_s(course))
-            ground, kept = self._on(ground, reused.action), reused.stored
+        ground, memory, shortening = await self._shortened(ground, memory, course, is_led=is_led)
         decision = await decider.decide(ground, memory)
         course.decided(decision)
         written = await summaries.written(ground.action, decision, self._left_s(course))
         course.belief = decider.believed(ground, written.action, decision, memory)
-        stored = kept if written.stored is None else written.stored
-        thread.decided(decision, stored, written.action.input_tokens)
+        if written.stored is not None:
+            shortening = replace(shortening, summary=written.stored)
+        thread.decided(decision, shortening, written.action)
         return _Ready(written.action, decision)
+
+    async def _shortened(
+        self, ground: Ground, memory: Memory, course: Course, *, is_led: bool
+    ) -> tuple[Ground, Memory, Shortening]:
+        """Return the action with a history that fits, by the session's summary or a compaction.
+
+        The one is of no use where it does not do: then the client's own history is compacted.
+
+        Raises:
+            RouterError: the conversation fits no window.
+        """
+        shortening, shorter = Shortening(), ground
+        if is_led:
+            reused = await self._stages.summaries.reused(ground, memory, self._left_s(course))
+            shorter = self._on(ground, reused.action)
+            shortening = Shortening(summary=reused.stored)
+        if not self._stages.compactions.is_outgrown(shorter):
+            return shorter, memory, shortening
+        compacted = await self._stages.compactions.compacted(ground, memory, self._left_s(course))
+        if compacted is None:
+            return shorter, memory, shortening
+        has_summary = bool(memory.session.summary)
+        shortening = Shortening(b"" if has_summary else None, compacted.checkpoint)
+        if shortening.is_something:
+            session = memory.session
+            session = replace(session, history_epoch=session.history_epoch + 1)
+            memory = replace(memory, session=session)
+        return self._on(ground, compacted.action), memory, shortening
 
     async def _dispatched(
         self, ready: _Ready, thread: Thread, reply: Reply, course: Course

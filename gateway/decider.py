@@ -80,6 +80,13 @@ class Decider:
         """Return the ground of the same action with another body."""
         return replace(ground, action=action, record=self._frozen(action, ground.known))
 
+    def unsized(self, ground: Ground) -> Moment:
+        """Return what could serve an action if its prompt were of no size."""
+        action = ground.action
+        small = replace(action, features=replace(action.features, overflow_tokens=0))
+        record = self._frozen(small, ground.known)
+        return Moment(self._catalog, record, "", self._clock.now_unix_s())
+
     async def decide(self, ground: Ground, memory: Memory) -> Decision:
         """Return what serves an action, and what may rescue it.
 

@@ -24,6 +24,13 @@ class Ground:
     record: EligibilityRecord
 
     @property
+    def scope(self) -> CredentialScope:
+        """Whose credentials the action runs on, before anything is decided."""
+        snapshot = self.known.snapshot
+        has_own = snapshot is not None and snapshot.has_tenant_credentials
+        return _scope(is_presented=bool(self.known.presented), has_tenant_credentials=has_own)
+
+    @property
     def passed_over(self) -> tuple[str, ...]:
         """Credentials that would not be chosen again for what they served."""
         return self.known.snapshot.passed_over if self.known.snapshot is not None else ()

@@ -30,6 +30,9 @@ DEGRADED = Counter(
     "pointsman_degraded_decisions_total", "Decisions made without a service", ("peer",)
 )
 SUMMARIES = Counter("pointsman_summaries_total", "Summaries asked for on a switch", ("outcome",))
+COMPACTIONS = Counter(
+    "pointsman_compactions_total", "Conversations that reached the windows' limit", ("outcome",)
+)
 ARGUMENT_ISSUES = Counter(
     "pointsman_tool_argument_issues_total",
     "Tool calls of translated answers with a fault, by what was done about it",

@@ -60,6 +60,7 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
 
 _OTHER_MODELS = (
     "summarizer_model",
+    "compaction_model",
     "cyber_refusal_fallback_model",
     "baseline_model",
     "loop_escalation_model",

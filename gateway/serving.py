@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from gateway.action import Actions, Stages
 from gateway.commands.obeying import Commands
+from gateway.compactions import Compactions
 from gateway.decider import Decider
+from gateway.deciding.kinds import Rules
 from gateway.issuing import Issuers
-from gateway.model.decision import Strategy
 from gateway.remembering import state_threads
 from gateway.routes.served import Served, table
 from gateway.routing import Routing
@@ -69,7 +70,8 @@ class Serving:
         deciding, remembering, clock = self.deciding, self.remembering, self.clock
         routing = _routing(deciding, catalog, clock)
         decider = Decider(self.credentials, policy, catalog, clock, routing, self.rescues)
-        strategy = deciding.rules.strategy if deciding is not None else Strategy.REQUESTED
+        rules = deciding.rules if deciding is not None else Rules()
+        handover = deciding.handover if deciding is not None else None
         stages = Stages(
             thread_of=(
                 state_threads(remembering, policy, catalog, clock)
@@ -77,15 +79,16 @@ class Serving:
                 else _threads(deciding, catalog, clock, self.rescues)
             ),
             decider=decider,
-            summaries=Summaries(
-                deciding.handover if deciding is not None else None, self.ledger, catalog
+            summaries=Summaries(handover, self.ledger, catalog),
+            compactions=Compactions(
+                handover, self.ledger, decider, catalog, rules, policy.dialects_at
             ),
             credentials=self.credentials,
             ledger=self.ledger,
             dispatch=self.dispatch,
             watchers=showing.watchers if showing is not None else None,
             commands=(
-                Commands(remembering.sessions, decider, catalog, clock, strategy.value)
+                Commands(remembering.sessions, decider, catalog, clock, rules.strategy.value)
                 if remembering is not None
                 else None
             ),

@@ -130,6 +130,13 @@ class RoutingSettings(Section):
     handover_mode: SummaryMode = SummaryMode.PLANNED
     """When a switch puts a summary in the place of the history: `planned` (where that pays),
     `always` or `never`."""
+    compaction_pct: float = Field(default=0.85, ge=0, le=1)
+    """Share of the largest window that may serve at which a conversation is compacted before it is
+    routed: old tool results are cleared, then it is summarised, then trimmed. 0: never."""
+    compaction_model: str = "claude-sonnet-5"
+    """Model whose family writes the summary of such a conversation, its newest version first, after
+    the model that serves the session. Only models that speak Messages and are above the lowest
+    tier do."""
     summarizer_model: str = "claude-haiku-4-5"
     """Model that writes summaries; where it may not serve, the cheapest one above the lowest
     tier."""
@@ -196,6 +203,8 @@ class RoutingSettings(Section):
             escalation_holdout_percent=self.loop_escalation_holdout_percent,
             summary_mode=self.handover_mode,
             summarizer_model=self.summarizer_model,
+            compaction_ratio=self.compaction_pct,
+            compaction_model=self.compaction_model,
         )
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from gateway.model import EffectKind
 from gateway.model.decision import DecisionPath
 from gateway.rescues import DEFAULT_RULES, off_vendor
 from gateway.session_key import role_of
-from gateway.sessions.history import is_trimmed, keep_summary, observe_history
+from gateway.sessions.history import is_trimmed, observe_history, shortened
 from gateway.sessions.model import Address, BindingUse, Choice, Round, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
@@ -25,11 +25,13 @@ from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from gateway.model import Action, Effect, Head
     from gateway.model.decision import Decision
     from gateway.rescues import RescueRules
+    from gateway.sessions.entry import Transition
+    from gateway.sessions.history import Shortening
     from gateway.sessions.memory import Sessions
     from services.domain.catalog import Catalog
     from services.domain.wire.model import Usage
@@ -47,11 +49,8 @@ class Thread(Protocol):
         """Return what is remembered. ``is_led``: the session has a say in what serves."""
         ...
 
-    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
-        """Remember a decision; ``summary`` is what to keep from now on, None: as before.
-
-        ``estimated_tokens`` is the estimate of the prompt that goes out.
-        """
+    def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
+        """Remember a decision, and how the history of ``sent``, which goes out, was shortened."""
         ...
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
@@ -85,7 +84,7 @@ class Forgetful:
         """Return an empty session."""
         return Memory(Session(self._address))
 
-    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
+    def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
         """Do nothing."""
 
     def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
@@ -126,7 +125,7 @@ class SessionThread:
         self._began_unix_s = clock.now_unix_s()
         self._basis_epoch = 0
         self._history_epoch = 0
-        self._estimated_tokens = 0
+        self._sent = action
         self._is_remembered = False
         self._is_served = False
         self._is_state_kept = False
@@ -150,13 +149,15 @@ class SessionThread:
             is_stuck=is_stuck(found.session, self._progress, self._began_unix_s),
         )
 
-    def decided(self, decision: Decision, summary: bytes | None, estimated_tokens: int) -> None:
-        """Remember history, risks and pin; nothing of an action that is no conversation's."""
+    def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
+        """Remember history, risks and pin; of no conversation only how it was shortened."""
         pin = decision.pin
         self._decision = decision
-        self._estimated_tokens = estimated_tokens
+        self._sent = sent
         self._is_remembered = pin is not None or decision.path is DecisionPath.FORCED
         if pin is None:
+            if shortening.is_something:
+                self._keep(lambda session: shortened(session, shortening))
             return
 
         def transition(session: Session) -> Session:
@@ -164,12 +165,12 @@ class SessionThread:
             session = record_risks(session, self._action.id, decision.risks)
             if decision.escalation:
                 session = replace(session, escalation=session.escalation or decision.escalation)
-            if summary is not None:
-                # What was cached before is of no use to a prompt that begins otherwise.
-                epoch = session.history_epoch + 1
-                session = replace(keep_summary(session, summary), history_epoch=epoch)
+            session = shortened(session, shortening)
             return write_pin(session, pin, self._began_unix_s, basis_epoch=self._basis_epoch)
 
+        self._keep(transition)
+
+    def _keep(self, transition: Transition) -> None:
         changed = self._sessions.change(self._address, transition, is_last=False)
         self._history_epoch = changed.history_epoch
 
@@ -194,7 +195,7 @@ class SessionThread:
                 self._action.request, has_long_cache=head.wire_family is WireFamily.ANTHROPIC
             ),
             history_epoch=self._history_epoch,
-            estimated_tokens=self._estimated_tokens,
+            estimated_tokens=self._sent.input_tokens,
             is_output_limited=stop is StopReason.MAX_TOKENS,
         )
         self._sessions.change(self._address, lambda session: self._after(session, use))
@@ -208,16 +209,21 @@ class SessionThread:
         return record_round(session, made)
 
     def affected(self, effects: Iterable[Effect | None]) -> None:
-        """Remember what attempts say of models; nothing of forced and hard-pinned actions."""
-        if self._decision is None or self._decision.pin is None:
-            return
+        """Remember what attempts say of models.
+
+        Of forced and hard-pinned actions only how long their prompts are.
+        """
+        is_pinned = self._decision is not None and self._decision.pin is not None
         for effect in effects:
-            if effect is not None:
+            if effect is None:
+                continue
+            is_of_size = effect.kind is EffectKind.CORRECT_ESTIMATE and self._is_remembered
+            if is_pinned or is_of_size:
                 self._sessions.change(self._address, self._effected(effect))
 
-    def _effected(self, effect: Effect) -> Callable[[Session], Session]:
+    def _effected(self, effect: Effect) -> Transition:
         if effect.kind is EffectKind.CORRECT_ESTIMATE:
-            estimated = self._action.features.overflow_tokens
+            estimated = self._sent.features.overflow_tokens
             window = self._window_of(effect)
             return lambda session: correct_estimate(session, estimated, window)
         now_unix_s, cooldown_s = self._clock.now_unix_s(), self._rules.cooldown_s

@@ -187,14 +187,19 @@ def summary_request(
 
 def summary_answer(message: handover_pb2.SummarizeResponse) -> SummaryAnswer:
     """Return what came of a summary; an outcome that is not known keeps the full history."""
-    outcomes = handover_pb2.SummaryOutcome.values()
-    known = message.outcome if message.outcome in outcomes else handover_pb2.SUMMARY_OUTCOME_FAILED
     return SummaryAnswer(
-        outcome=handover_pb2.SummaryOutcome.Name(known).removeprefix("SUMMARY_OUTCOME_").lower(),
+        outcome=summary_outcome(message.outcome),
         body=message.body.body if message.outcome in _WITH_BODY else b"",
         stored=message.stored.SerializeToString() if message.HasField("stored") else b"",
         attempts=tuple(record_of(attempt) for attempt in message.attempts),
     )
+
+
+def summary_outcome(number: int) -> str:
+    """Return the word for what came of a summary; one that is not known failed."""
+    outcomes = handover_pb2.SummaryOutcome.values()
+    known = number if number in outcomes else handover_pb2.SUMMARY_OUTCOME_FAILED
+    return handover_pb2.SummaryOutcome.Name(known).removeprefix("SUMMARY_OUTCOME_").lower()
 
 
 def _candidate(message: scorer_pb2.Candidate) -> Candidate:

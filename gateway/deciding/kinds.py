@@ -47,6 +47,11 @@ class Rules:
     """Share of sessions that are left alone, to compare with."""
     summary_mode: SummaryMode = SummaryMode.PLANNED
     summarizer_model: str = ""
+    compaction_ratio: float = 0.85
+    """Share of the largest window at which a conversation is compacted; 0: never."""
+    compaction_model: str = ""
+    """Model whose family writes the summary of such a conversation; empty: only the session's, and
+    that with a large window."""
 
 
 _CHOOSING: Mapping[TurnType, Choosing] = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gateway.model import Action, BindingRef, EligibilityRecord
+    from gateway.model.compaction import CompactionAnswer, CompactionQuestion
     from gateway.model.decision import (
         PlanAnswer,
         PlanQuestion,
@@ -42,7 +43,7 @@ class Planner(Protocol):
 
 
 class Handover(Protocol):
-    """Puts a summary in the place of a history."""
+    """Shortens histories: puts a summary in their place, or brings them under a window."""
 
     async def summarize(
         self,
@@ -55,4 +56,14 @@ class Handover(Protocol):
 
         ``left_s`` is what the action has left.
         """
+        ...
+
+    async def compact(
+        self,
+        action: Action,
+        record: EligibilityRecord,
+        question: CompactionQuestion,
+        left_s: float,
+    ) -> CompactionAnswer | None:
+        """Return what came of it; None: nobody answered, or there is no time to ask."""
         ...

@@ -87,6 +87,7 @@ def decode(document: bytes, address: Address, version: int) -> Session:
         rounds=_all(members, "rounds", _round),
         escalation=text(members.get("escalation")),
         summary=_binary(members, "summary"),
+        compaction=_binary(members, "compaction"),
         aliases=_all(members, "aliases", _alias),
         answers=_all(members, "answers", _issued),
         states=tuple(each for each in _all(members, "states", _kept) if each is not None),

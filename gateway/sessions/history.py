@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import Alias, History
@@ -15,6 +15,19 @@ COMPARED_WITHIN_S = 300.0
 LONG_MESSAGES = 8
 MAX_ALIASES = 16
 MAX_SUMMARY_BYTES = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """What an action leaves for the next ones to shorten the history by; None: as before."""
+
+    summary: bytes | None = None
+    compaction: bytes | None = None
+
+    @property
+    def is_something(self) -> bool:
+        """Whether anything is to be kept or dropped."""
+        return self.summary is not None or self.compaction is not None
 
 
 def is_trimmed(
@@ -50,9 +63,25 @@ def observe_history(
     )
 
 
-def keep_summary(session: Session, payload: bytes) -> Session:
-    """Return the session with a summary to use again; one that is too large is not kept."""
-    return replace(session, summary=payload if len(payload) <= MAX_SUMMARY_BYTES else b"")
+def shortened(session: Session, shortening: Shortening) -> Session:
+    """Return the session after an action whose history was shortened anew, or is not any more.
+
+    What was cached before is of no use to a prompt that begins otherwise. What is too large is not
+    kept.
+    """
+    if not shortening.is_something:
+        return session
+    summary, compaction = shortening.summary, shortening.compaction
+    return replace(
+        session,
+        summary=session.summary if summary is None else _bounded(summary),
+        compaction=session.compaction if compaction is None else _bounded(compaction),
+        history_epoch=session.history_epoch + 1,
+    )
+
+
+def _bounded(payload: bytes) -> bytes:
+    return payload if len(payload) <= MAX_SUMMARY_BYTES else b""
 
 
 def remember_thread(conversation: Session, role: str, key: bytes, now_unix_s: float) -> Session:

@@ -206,6 +206,8 @@ class Session:
     """What was done about the first loop that was seen; empty: there was none."""
     summary: bytes = b""
     """A kept summary, opaque to the session."""
+    compaction: bytes = b""
+    """What the last compaction left to be used again, opaque too."""
     aliases: tuple[Alias, ...] = ()
     answers: tuple[Issued, ...] = ()
     """Answers that providers keep, latest first."""

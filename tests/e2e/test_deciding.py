@@ -166,6 +166,53 @@ async def test_probes_and_titles_are_hard_pinned_and_leave_no_pin(
     assert model == DEAR
 
 
+def rounds(count: int, words: str) -> list[dict[str, object]]:
+    """Return a history of so many questions and answers."""
+    said = [(user(f"question {n}"), assistant(f"answer {n}: {words}")) for n in range(count)]
+    return [message for pair in said for message in pair]
+
+
+@pytest.mark.spec("HND-40", "HND-53", "HND-63")
+async def test_a_conversation_that_outgrows_the_windows_goes_on_with_a_summary(
+    routed: Deployment, provider: FakeUpstream
+) -> None:
+    session, history = fresh_session(), [user(HARD)]
+    assert decision(await ask(routed, session, history))[1] == DEAR
+    provider.script(Fault(text=SUMMARY), match=Match(body="nine numbered"))
+    history += [assistant("Here is the proof."), *rounds(20, "word " * 14_000), user("Go on.")]
+    decision(await ask(routed, session, history))
+    writing, answering = provider.requests[-2:]
+    assert writing.model == UPSTREAM_DEAR, "what the session is pinned to writes it"
+    assert b"answer 3: word" in writing.body
+    sent = answering.body.decode()
+    assert SUMMARY in sent
+    assert HARD in sent, "the user's words are there word for word"
+    assert "answer 3: word" not in sent
+    assert "answer 19: word" in sent
+
+    history += [assistant("Gone on."), user("Thanks.")]
+    decision(await ask(routed, session, history))
+    assert len(provider.requests) == 4, "what is kept is not paid for again"
+    again = provider.requests[-1].body.decode()
+    assert SUMMARY in again
+    assert "Gone on." in again
+
+
+@pytest.mark.spec("DSP-162")
+async def test_after_a_refusal_for_length_the_next_action_is_compacted(
+    routed: Deployment, provider: FakeUpstream
+) -> None:
+    session = fresh_session()
+    history = [user(HARD), assistant("Proven."), *rounds(20, "word " * 7_000), user("Go on.")]
+    provider.script(Fault(status=400, message="prompt is too long: 500000 tokens"), times=None)
+    refused = await ask(routed, session, history)
+    assert refused.status_code in (400, 413), refused.text
+    provider.clear()
+    provider.script(Fault(text=SUMMARY), match=Match(body="nine numbered"))
+    decision(await ask(routed, session, history))
+    assert "answer 3: word" not in provider.requests[-1].body.decode()
+
+
 async def test_a_switch_whose_summary_fails_sends_the_full_history(
     routed: Deployment, provider: FakeUpstream
 ) -> None:
@@ -214,6 +261,23 @@ async def test_apart_and_embedded_decide_alike_and_send_the_same_bytes(
 def _bytes(request: RecordedRequest) -> tuple[str, bytes]:
     """Return what was sent where, less the session's key: that is of the router key's id."""
     return request.path, re.sub(rb'"prompt_cache_key":"[0-9a-f]+"', b"", request.body)
+
+
+@pytest.mark.spec("HND-131")
+async def test_without_handover_what_fits_no_window_is_413(
+    apart: Deployment, provider: FakeUpstream
+) -> None:
+    provider.clear()
+    session, history = fresh_session(), [user(HARD)]
+    await ask(apart, session, history)
+    await apart.kill("handover")
+    long = [*history, assistant("So."), *rounds(20, "word " * 14_000), user("Go on.")]
+    assert (await ask(apart, session, long)).status_code == 200, "within the window"
+    longer = [*history, assistant("So."), *rounds(30, "word " * 14_000), user("Go on.")]
+    refused = await ask(apart, session, longer)
+    assert refused.status_code == 413
+    assert refused.json()["error"]["type"] == "invalid_request_error"
+    await bring_back(apart, "handover")
 
 
 async def test_without_handover_a_switch_keeps_the_full_history(

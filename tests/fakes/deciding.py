@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.model import Action, BindingRef, EligibilityRecord, Grant, Head, Plan, Tail
+from gateway.model.compaction import CompactionAnswer, CompactionQuestion
 from gateway.model.decision import (
     Candidate,
     PlanAnswer,
@@ -76,6 +77,8 @@ class FakeHandover:
 
     answer: SummaryAnswer | None = None
     asked: list[SummaryQuestion] = field(default_factory=list)
+    compaction: CompactionAnswer | None = None
+    outgrown: list[CompactionQuestion] = field(default_factory=list)
 
     async def summarize(
         self,
@@ -86,6 +89,16 @@ class FakeHandover:
     ) -> SummaryAnswer | None:
         self.asked.append(question)
         return self.answer
+
+    async def compact(
+        self,
+        action: Action,
+        record: EligibilityRecord,
+        question: CompactionQuestion,
+        left_s: float,
+    ) -> CompactionAnswer | None:
+        self.outgrown.append(question)
+        return self.compaction
 
 
 @dataclass

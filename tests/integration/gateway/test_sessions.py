@@ -15,7 +15,7 @@ from gateway.adapters.sessions import SESSIONS, SqlSessionStore
 from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model import InstallationId
 from gateway.sessions import Address, Session, Sessions, SessionStore, Strike
-from gateway.sessions.history import keep_summary
+from gateway.sessions.history import Shortening, shortened
 from gateway.sessions.model import TTL_S
 from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.risks import record_risks
@@ -51,7 +51,7 @@ def full_session() -> Session:
     session = record_use(pinned(), use(), "cluster")
     session = strike_model(session, Strike("bad", "x", NOW + 45), NOW)
     session = record_risks(session, "act_1", {"large": 0.25})
-    return keep_summary(session, b"\x00\xff")
+    return shortened(session, Shortening(b"\x00\xff", b"\xfe"))
 
 
 async def test_a_session_is_found_as_it_was_stored(store: SessionStore) -> None:
@@ -218,7 +218,7 @@ async def test_a_change_without_a_last_one_is_stored_all_the_same() -> None:
     store = MemorySessionStore()
     sessions = Sessions(store, SystemClock(), is_shared=True)
     await sessions.start()
-    sessions.change(ADDRESS, partial(keep_summary, payload=b"s"), is_last=False)
+    sessions.change(ADDRESS, partial(shortened, shortening=Shortening(b"s")), is_last=False)
     await asyncio.sleep(LATER_S + GATHER_S)
     assert store.saves == 1
     await sessions.aclose()

@@ -46,6 +46,7 @@ def test_operator_lists_name_what_is_there() -> None:
     [
         ({"hard_pin_model": "model-bb"}, r"routing\.hard_pin_model: no model .*'model-b'"),
         ({"summarizer_model": "model-bb"}, r"routing\.summarizer_model: no model"),
+        ({"compaction_model": "model-bb"}, r"routing\.compaction_model: no model"),
         ({"loop_escalation_model": "model-bb"}, r"routing\.loop_escalation_model: no model"),
         (
             {"sub_agent_model": "model-b", "sub_agent_provider": "antropic"},

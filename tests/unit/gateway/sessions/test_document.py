@@ -62,6 +62,7 @@ sessions = st.builds(
     escalation=words,
     answers=st.lists(st.builds(Issued, words, words, words, words), max_size=2).map(tuple),
     summary=st.binary(max_size=16),
+    compaction=st.binary(max_size=16),
     aliases=st.lists(st.builds(Alias, words, st.binary(max_size=16), moments), max_size=2).map(
         tuple
     ),

@@ -7,12 +7,13 @@ from gateway.sessions.history import (
     COMPARED_WITHIN_S,
     MAX_ALIASES,
     MAX_SUMMARY_BYTES,
+    Shortening,
     carry_over,
     is_trimmed,
-    keep_summary,
     latest_thread,
     observe_history,
     remember_thread,
+    shortened,
 )
 from gateway.sessions.risks import mean_risk, record_risks
 from gateway.sessions.strikes import strike_model, struck_models
@@ -54,10 +55,20 @@ def test_what_was_seen_later_stays() -> None:
     assert observe_history(session, 2, 0, NOW - 1) == session
 
 
-def test_a_summary_is_kept_unless_it_is_too_large() -> None:
-    session = keep_summary(EMPTY, b"s" * MAX_SUMMARY_BYTES)
-    assert len(session.summary) == MAX_SUMMARY_BYTES
-    assert keep_summary(session, b"s" * (MAX_SUMMARY_BYTES + 1)).summary == b""
+@pytest.mark.parametrize("name", ["summary", "compaction"])
+def test_what_shortens_a_history_is_kept_unless_it_is_too_large(name: str) -> None:
+    session = shortened(EMPTY, Shortening(**{name: b"s" * MAX_SUMMARY_BYTES}))
+    assert len(getattr(session, name)) == MAX_SUMMARY_BYTES
+    assert session.history_epoch == EMPTY.history_epoch + 1, "no cache begins like it"
+    dropped = shortened(session, Shortening(**{name: b"s" * (MAX_SUMMARY_BYTES + 1)}))
+    assert getattr(dropped, name) == b""
+
+
+def test_without_news_what_is_kept_stays_and_caches_with_it() -> None:
+    session = shortened(EMPTY, Shortening(b"summary", b"compaction"))
+    assert shortened(session, Shortening()) == session
+    later = shortened(session, Shortening(summary=b""))
+    assert (later.summary, later.compaction) == (b"", b"compaction")
 
 
 def test_a_conversation_knows_the_latest_thread_of_each_role() -> None:

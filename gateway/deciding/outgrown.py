@@ -1,0 +1,136 @@
+"""Conversations that outgrow the windows: which, under what limits, and who summarises. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from gateway.deciding.planning import binding_at
+from gateway.model.compaction import CompactionLimits
+from gateway.plan import permitted_bindings
+from services.domain.vocab import ModelTier, TurnType, WireFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gateway.deciding.kinds import Rules
+    from gateway.deciding.pinned import Moment
+    from gateway.model import Action, BindingRef
+    from gateway.sessions.model import Choice
+    from services.domain.catalog import Binding, Model
+
+LEAST_RESERVE_TOKENS = 8000
+"""Room for an answer of which the client says nothing."""
+LONG_CONTEXT_TOKENS = 1_000_000
+LARGE_WINDOW_MODEL = "claude-opus-5"
+"""Its family writes the summary where no other may."""
+
+_COMPACTED = frozenset(
+    {TurnType.MAIN_LOOP, TurnType.TOOL_RESULT, TurnType.RECAP, TurnType.SUB_AGENT_DISPATCH}
+)
+"""Kinds of actions whose history is no more than a history."""
+_WRITING_TIERS = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """What compaction goes by beside the action: the models at hand, and the deployment's wishes.
+
+    ``moment`` knows what may serve whatever the size of the prompt.
+    """
+
+    moment: Moment
+    rules: Rules
+    dialects_at: Callable[[Binding], tuple[WireFamily, ...]]
+
+
+def limits_of(action: Action, by: Compacting) -> CompactionLimits | None:
+    """Return the limits that an action has reached; None: it is left alone.
+
+    The limits are in tokens of the uncorrected estimate: they shrink by what the session knows its
+    estimates to be too small by.
+    """
+    if action.turn_type not in _COMPACTED or not by.rules.compaction_ratio:
+        return None
+    window = largest_window(action, by)
+    limits = CompactionLimits(
+        window_tokens=int(window / action.fit_ratio),
+        trigger_ratio=by.rules.compaction_ratio,
+        reserve_tokens=ceil(_reserve(action, window) / action.fit_ratio),
+    )
+    needed = action.features.overflow_tokens + limits.reserve_tokens
+    return limits if window and needed >= limits.trigger_tokens else None
+
+
+def largest_window(action: Action, by: Compacting) -> int:
+    """Return the largest window among the models that may serve an action; 0: none may.
+
+    A model counts with the smallest of its windows. Where another vendor's dialect is spoken,
+    signed reasoning does not go along, and leaves its room.
+    """
+    forced = by.moment.catalog.resolve(action.caller.forced_model or "")
+    models = [forced] if forced is not None else list(by.moment.catalog.models.values())
+    return max(
+        (
+            _window_of(action, model, by)
+            for model in models
+            if model.is_automatic or forced is not None
+        ),
+        default=0,
+    )
+
+
+def writers_of(action: Action, pin: Choice | None, by: Compacting) -> tuple[BindingRef, ...]:
+    """Return who may write the summary, best first: of each family the newest version.
+
+    First what the session is pinned to, then the model of the settings, then that with a large
+    window; only models that speak Messages, and none of the lowest tier.
+    """
+    models = by.moment.catalog.models
+    named = (
+        models.get(pin.model_id) if pin is not None else None,
+        models.get(by.rules.compaction_model),
+        models.get(LARGE_WINDOW_MODEL),
+    )
+    found = (_newest(model, by) for model in named if model is not None)
+    return tuple(dict.fromkeys(binding for binding in found if binding is not None))
+
+
+def _reserve(action: Action, window: int) -> int:
+    """Return the room for the answer: what is asked for, and no more than half of the window."""
+    wanted = action.features.max_output_tokens
+    return max(min(LEAST_RESERVE_TOKENS, window // 4), min(wanted, window // 2))
+
+
+def _window_of(action: Action, model: Model, by: Compacting) -> int:
+    permitted = {row.provider for row in permitted_bindings(model, by.moment.record)}
+    rows = [row for row in model.bindings if row.provider in permitted]
+    return min((_window_at(action, row, by) for row in rows), default=0)
+
+
+def _window_at(action: Action, row: Binding, by: Compacting) -> int:
+    window = row.context_window_tokens
+    if action.caller.wants_long_context:
+        window = max(window, LONG_CONTEXT_TOKENS)
+    is_signed = WireFamily.ANTHROPIC in by.dialects_at(row)
+    return window if is_signed else window + action.features.signature_tokens
+
+
+def _newest(model: Model, by: Compacting) -> BindingRef | None:
+    """Return the newest version of a family that may write; None: none may."""
+    models = by.moment.catalog.models.values()
+    kin = [each for each in models if model.family and each.family == model.family]
+    able = [(each.version, binding) for each in (model, *kin) for binding in _writing(each, by)]
+    return max(able, key=lambda pair: pair[0])[1] if able else None
+
+
+def _writing(model: Model, by: Compacting) -> Iterator[BindingRef]:
+    """Yield the first binding by which a model may write summaries."""
+    if model.tier not in _WRITING_TIERS:
+        return
+    permitted = {row.provider for row in permitted_bindings(model, by.moment.record)}
+    for row in model.bindings:
+        if row.provider in permitted and WireFamily.ANTHROPIC in by.dialects_at(row):
+            yield binding_at(model, row.provider)
+            return
