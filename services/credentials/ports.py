@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from services.credentials.model import (
         AuditEntry,
+        Kept,
         Lease,
         Record,
         Sealed,
@@ -95,6 +96,10 @@ class Store(Protocol):
         """
         ...
 
+    async def extend_lease(self, lease: Lease, ttl_s: float) -> bool:
+        """Return whether a lease is still held, and now lasts for so long from now."""
+        ...
+
     async def free_lease(self, lease: Lease) -> None:
         """Give a lease back; one that lapsed frees nothing that was given since."""
         ...
@@ -109,6 +114,34 @@ class TokenEndpoint(Protocol):
 
     async def aclose(self) -> None:
         """Close all connections."""
+        ...
+
+
+class TokenJournal(Protocol):
+    """Keeps new tokens, sealed, from the moment they come until the store has them."""
+
+    async def keep(self, kept: Kept) -> None:
+        """Keep a pair so that it outlives this process; an earlier one of the account goes.
+
+        Raises:
+            OSError: it cannot be kept.
+        """
+        ...
+
+    async def kept(self) -> tuple[Kept, ...]:
+        """Return what is kept.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        ...
+
+    async def drop(self, credential_id: str) -> None:
+        """Forget the pair of an account.
+
+        Raises:
+            OSError: it cannot be removed.
+        """
         ...
 
 

@@ -26,6 +26,9 @@ class CredentialsSettings(ServiceSettings):
     encryption_keys: tuple[SecretStr, ...] = ()
     """32 bytes each, base64 or hex; the first encrypts, all decrypt. Empty with SQLite: a private
     key file beside the database."""
+    token_journal: str = ""
+    """Directory that keeps new tokens of accounts, sealed, until the store has them. Empty: beside
+    the SQLite file, else `~/.pointsman/tokens`."""
     strategy: Literal["round_robin", "fill_first", "weighted"] = "round_robin"
     """How one of several equal credentials is chosen."""
     session_affinity: bool = True

@@ -41,6 +41,7 @@ class SqlStore:
     def __init__(self, url: str) -> None:
         self._engine = database.open_engine(url, schema=SCHEMA)
         self._reader = database.read_only(self._engine)
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
 
     async def start(self) -> None:
         """Make sure that the tables are there: SQLite migrates by itself, PostgreSQL is checked."""
@@ -142,7 +143,7 @@ class SqlStore:
     async def _reading(self) -> AsyncIterator[AsyncConnection]:
         """Give a connection whose reads are all of one moment."""
         async with self._reader.connect() as connection:
-            if self._engine.dialect.name == "postgresql":
+            if not self._is_sqlite:
                 await connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
@@ -176,9 +177,8 @@ class SqlStore:
     async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
         """Return the right to refresh a credential; None: another process has it."""
         table = tables.refreshes
-        is_sqlite = self._engine.dialect.name == "sqlite"
-        now = _SQLITE_NOW if is_sqlite else _POSTGRES_NOW
-        insert = sqlite.insert(table) if is_sqlite else postgresql.insert(table)
+        now = self._now()
+        insert = sqlite.insert(table) if self._is_sqlite else postgresql.insert(table)
         wanted = insert.values(
             credential_id=credential_id, fence=1, expire_unix_s=now + ttl_s
         ).on_conflict_do_update(
@@ -186,22 +186,42 @@ class SqlStore:
             set_={"fence": table.c.fence + 1, "expire_unix_s": now + ttl_s},
             where=table.c.expire_unix_s <= now,
         )
+        earlier = sa.select(table.c.expire_unix_s).where(table.c.credential_id == credential_id)
         try:
             with database.store_errors():
                 async with self._engine.begin() as connection:
+                    end = (await connection.execute(earlier)).scalar()
                     found = await connection.execute(wanted.returning(table.c.fence))
                     row = found.first()
         except IntegrityError:
             return None  # the credential is gone
-        return None if row is None else Lease(credential_id, int(row[0]))
+        return None if row is None else Lease(credential_id, int(row[0]), is_orphaned=bool(end))
+
+    async def extend_lease(self, lease: Lease, ttl_s: float) -> bool:
+        """Return whether a lease is still held, and now lasts for so long from now."""
+        table, now = tables.refreshes, self._now()
+        still = sa.and_(_is_of(lease), table.c.expire_unix_s > now)
+        with database.store_errors():
+            async with self._engine.begin() as connection:
+                done = await connection.execute(
+                    sa.update(table).where(still).values(expire_unix_s=now + ttl_s)
+                )
+                return done.rowcount == 1
 
     async def free_lease(self, lease: Lease) -> None:
         """Give a lease back; one that lapsed frees nothing that was given since."""
-        table = tables.refreshes
-        ours = sa.and_(table.c.credential_id == lease.credential_id, table.c.fence == lease.fence)
+        freed = sa.update(tables.refreshes).where(_is_of(lease)).values(expire_unix_s=0.0)
         with database.store_errors():
             async with self._engine.begin() as connection:
-                await connection.execute(sa.update(table).where(ours).values(expire_unix_s=0.0))
+                await connection.execute(freed)
+
+    def _now(self) -> sa.ColumnElement[float]:
+        return _SQLITE_NOW if self._is_sqlite else _POSTGRES_NOW
+
+
+def _is_of(lease: Lease) -> sa.ColumnElement[bool]:
+    table = tables.refreshes
+    return sa.and_(table.c.credential_id == lease.credential_id, table.c.fence == lease.fence)
 
 
 async def _revision(connection: AsyncConnection) -> int:

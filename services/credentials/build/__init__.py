@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
@@ -10,6 +11,7 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles, TokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.build.declaring import declared_pool
 from services.credentials.model import Strategy, TokenClient
@@ -27,11 +29,10 @@ from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import grpc
 
-    from services.credentials.ports import Shared
+    from services.credentials.ports import Shared, TokenJournal
     from services.credentials.settings import CredentialsSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["SECRET_METHODS", "build", "declared_pool", "encryption_keys_of", "make_service"]
 
 FULL_NAME = "pointsman.credentials.v1.CredentialsService"
+DEFAULT_JOURNAL = "~/.pointsman/tokens"
 KEYS_SETTING = "services.credentials.encryption_keys"
 
 ALLOWED_CALLERS = {
@@ -136,7 +138,13 @@ def make_service(
     )
     cipher = AesGcmCipher(encryption_keys_of(settings), _key_file(settings.database))
     service = Service(
-        SqlStore(settings.database), cipher, options, clock, _shared(common), HttpTokenEndpoint()
+        SqlStore(settings.database),
+        cipher,
+        options,
+        clock,
+        _shared(common),
+        HttpTokenEndpoint(),
+        _journal(settings),
     )
     return service, options
 
@@ -158,6 +166,16 @@ def _shared(common: CommonSettings) -> Shared:
     from services.credentials.adapters.valkey import ValkeyShared  # one process needs no client
 
     return ValkeyShared(url)
+
+
+def _journal(settings: CredentialsSettings) -> TokenJournal:
+    """Return where new tokens are kept until the store has them."""
+    if settings.token_journal:
+        return TokenFiles(Path(settings.token_journal).expanduser())
+    if not database.is_sqlite(settings.database):
+        return TokenFiles(Path(DEFAULT_JOURNAL).expanduser())
+    path = database.sqlite_path(settings.database)
+    return NoTokenFiles() if path is None else TokenFiles(path.with_suffix(".tokens"))
 
 
 def encryption_keys_of(settings: CredentialsSettings) -> tuple[bytes, ...]:

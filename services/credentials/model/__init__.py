@@ -76,6 +76,7 @@ from services.credentials.model.selection import (
     Verdict,
 )
 from services.credentials.model.token import (
+    Kept,
     Lease,
     Minted,
     NotMinted,
@@ -114,6 +115,7 @@ __all__ = [
     "IdentityFormat",
     "InFlight",
     "Judged",
+    "Kept",
     "Lease",
     "Mark",
     "MarkKey",

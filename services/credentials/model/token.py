@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.credentials.model.record import Sealed
+
 
 @dataclass(frozen=True, slots=True)
 class TokenClient:
@@ -65,3 +67,15 @@ class Lease:
     credential_id: str = field(repr=False)
     fence: int
     """Rises with every lease of that credential."""
+    is_orphaned: bool = False
+    """Whether the one before it was never given back: whoever had it may have been answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A new pair of tokens that the store may not have yet."""
+
+    credential_id: str = field(repr=False)
+    version: int
+    """Version of the secret that it replaces."""
+    sealed: Sealed

@@ -42,6 +42,8 @@ class Options:
     is_affinity_on: bool = True
     affinity_ttl_s: float = 3_600.0
     lease_ttl_s: float = 60.0
+    orphan_wait_s: float = 8.0
+    """How long another replica may take to store what it was answered before it fell silent."""
     poll_s: float = 1.0
     """How often the store is asked whether another process wrote; 0: never."""
     sign_of_life_s: float = 15.0

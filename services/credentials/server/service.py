@@ -21,7 +21,9 @@ from services.credentials.server.eligibility import EligibilityBook
 from services.credentials.server.feed import Feed, Removed
 from services.credentials.server.granting import Granter
 from services.credentials.server.grants import Grants
+from services.credentials.server.keepsakes import Keepsakes
 from services.credentials.server.lapses import Lapses
+from services.credentials.server.minting import Minter
 from services.credentials.server.operator import Operator
 from services.credentials.server.paths import Paths
 from services.credentials.server.presented import PresentedBook
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from services.credentials.model import Presented, Query, Selected
-    from services.credentials.ports import Cipher, Shared, Store, TokenEndpoint
+    from services.credentials.ports import Cipher, Shared, Store, TokenEndpoint, TokenJournal
     from services.credentials.server.options import Options
     from services.runtime.clock import Clock
 
@@ -57,6 +59,7 @@ class Service:
         clock: Clock,
         shared: Shared,
         tokens_of: TokenEndpoint,
+        journal: TokenJournal,
     ) -> None:
         self._store = store
         self._cipher = cipher
@@ -115,7 +118,9 @@ class Service:
             options.rules,
         )
         self.operator = Operator(self.vault, self.grants, self.reports, clock, options.rules)
-        self.refresher = Refresher(self.vault, self.reports, store, tokens_of, options, clock)
+        keepsakes = Keepsakes(journal, cipher, self.vault)
+        minter = Minter(self.vault, self.reports, store, tokens_of, keepsakes, options, clock)
+        self.refresher = Refresher(self.vault, minter, tokens_of, clock)
         self.acquirer = Acquirer(
             self.vault,
             self.grants,
@@ -135,6 +140,7 @@ class Service:
         """
         await self.vault.start(self._options.declared)
         await self._shared.start(self.vault.hasher.shared("space"))
+        await self.refresher.start()
         running = [
             self.eligibility.run(),
             self.reports.run(),

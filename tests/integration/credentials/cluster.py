@@ -11,6 +11,7 @@ from dataclasses import replace
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.store_sql import SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.adapters.valkey import ValkeyShared
 from services.credentials.model import (
@@ -27,6 +28,7 @@ from services.credentials.model import (
 )
 from services.credentials.policy.declared import Declared
 from services.credentials.policy.evidence import Rules
+from services.credentials.ports import TokenJournal
 from services.credentials.server import Options, Service
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind, WireFamily
@@ -56,12 +58,25 @@ def account(
 
 
 def replica(
-    url: str, pool: Sequence[Declared], clock: Clock, valkey_url: str = "", **options: object
+    url: str,
+    pool: Sequence[Declared],
+    clock: Clock,
+    valkey_url: str = "",
+    journal: TokenJournal | None = None,
+    **options: object,
 ) -> Service:
     """Return one replica, not yet started."""
     told = replace(OPTIONS, declared=tuple(pool), **options)  # type: ignore[arg-type]  # any option
     shared = ValkeyShared(valkey_url, call_timeout_s=SOON_S) if valkey_url else Alone()
-    return Service(SqlStore(url), AesGcmCipher((KEY,)), told, clock, shared, HttpTokenEndpoint())
+    return Service(
+        SqlStore(url),
+        AesGcmCipher((KEY,)),
+        told,
+        clock,
+        shared,
+        HttpTokenEndpoint(),
+        journal or NoTokenFiles(),
+    )
 
 
 @contextlib.asynccontextmanager

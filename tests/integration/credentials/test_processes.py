@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import asyncpg
 import pytest
 from google.protobuf import timestamp_pb2
 from pointsman.common.v1 import action_pb2, binding_pb2, eligibility_pb2, header_pb2
@@ -163,6 +165,7 @@ ops_listen = "127.0.0.1:0"
 database = "{postgres_url.replace("+asyncpg", "")}"
 encryption_keys = ["{"5a" * 32}"]
 claude_token_url = "{issuer.url}"
+token_journal = "{home}/tokens"
 lame_duck_seconds = 0
 drain_seconds = 5
 
@@ -256,3 +259,69 @@ async def test_a_process_killed_in_a_rotation_loses_nothing(
         credential = await agreed(rest)
         assert credential.system_state == pb.SYSTEM_STATE_OK
         assert credential.credential_version == 2
+
+
+@contextlib.asynccontextmanager
+async def locked_rows(postgres_url: str) -> AsyncIterator[None]:
+    """Let every write of a credential wait while this holds."""
+    connection = await asyncpg.connect(postgres_url.replace("+asyncpg", ""))
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT 1 FROM credentials.credentials FOR NO KEY UPDATE")
+            yield
+    finally:
+        await connection.close()
+
+
+def kept_tokens(home: Path) -> list[Path]:
+    """Return the files of tokens that a process keeps."""
+    return list(home.glob("tokens/*.pair"))
+
+
+async def killed_with_the_answer(
+    made: Cluster, postgres_url: str, home: Path, issuer: TokenIssuer
+) -> None:
+    """Kill a process after the issuer rotated and before the store has the new pair."""
+    issuer.hold = asyncio.Event()
+    dying = await made.start()
+    async with asyncio.timeout(CALL_S):
+        while not issuer.asked:  # noqa: ASYNC110 - it happens in another process
+            await asyncio.sleep(0.02)
+        async with locked_rows(postgres_url):
+            issuer.hold.set()
+            issuer.hold = None
+            while not kept_tokens(home):  # noqa: ASYNC110 - the same
+                await asyncio.sleep(0.02)
+            await dying.process.kill()
+    assert issuer.live == {"R2"}
+
+
+@pytest.mark.spec("CRD-131", "CRD-139", "CRD-140")
+async def test_a_process_killed_before_the_store_had_the_answer_leaves_it_to_the_next(
+    tmp_path: Path, postgres_url: str, valkey_url: str, issuer: TokenIssuer
+) -> None:
+    async with cluster(tmp_path, postgres_url, valkey_url, issuer, 200) as made:
+        await killed_with_the_answer(made, postgres_url, tmp_path, issuer)
+        after = await made.start()
+        assert await made.secret(after) == "access-2"
+        credential = await after.credential()
+        assert credential.system_state == pb.SYSTEM_STATE_OK
+        assert credential.credential_version == 2
+        assert [one.refresh_token for one in issuer.asked] == ["R1"]
+        assert kept_tokens(tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.spec("CRD-142")
+async def test_where_its_disk_is_lost_as_well_the_next_asks_once_more_and_tells_the_truth(
+    tmp_path: Path, postgres_url: str, valkey_url: str, issuer: TokenIssuer
+) -> None:
+    async with cluster(tmp_path, postgres_url, valkey_url, issuer, 200) as made:
+        await killed_with_the_answer(made, postgres_url, tmp_path, issuer)
+        shutil.rmtree(tmp_path / "tokens")
+        after = await made.start()
+        assert await made.secret(after) == "access-1"  # as long as it lives
+        line = await after.process.wait_for_event("credential_needs_login", 60)
+        assert line.fields["code"] == "answer_lost"
+        assert [one.refresh_token for one in issuer.asked] == ["R1", "R1"]
+        assert (await after.credential()).system_state == pb.SYSTEM_STATE_NEEDS_LOGIN

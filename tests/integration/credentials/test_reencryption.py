@@ -12,6 +12,7 @@ from services.credentials.adapters import tables
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher, key_id_of
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.model import Mark, MarkKind, Secrets, SystemState
 from services.credentials.server import Service
@@ -36,7 +37,15 @@ async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def under(url: str, clock: FakeClock, *keys: bytes) -> Service:
     options = type(OPTIONS)(families=OPTIONS.families, declared=POOL, poll_s=0)
-    return Service(SqlStore(url), AesGcmCipher(keys), options, clock, Alone(), HttpTokenEndpoint())
+    return Service(
+        SqlStore(url),
+        AesGcmCipher(keys),
+        options,
+        clock,
+        Alone(),
+        HttpTokenEndpoint(),
+        NoTokenFiles(),
+    )
 
 
 def secrets_in(one: Service) -> set[Secrets]:

@@ -14,6 +14,7 @@ import structlog
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.codec.operator import Creation
 from services.credentials.model import (
@@ -450,7 +451,9 @@ async def test_a_pair_that_cannot_be_stored_is_used_and_stored_later(
 ) -> None:
     store = BrokenStore(url)
     options = replace(OPTIONS, declared=(plan(left_s=60),), **told_of(issuer))  # type: ignore[arg-type]  # any option
-    one = Service(store, AesGcmCipher((KEY,)), options, clock, Alone(), HttpTokenEndpoint())
+    one = Service(
+        store, AesGcmCipher((KEY,)), options, clock, Alone(), HttpTokenEndpoint(), NoTokenFiles()
+    )
     async with running(one):
         store.is_broken = True
         await looked(one)

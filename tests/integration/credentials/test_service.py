@@ -18,6 +18,7 @@ from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.keys import parse_keys
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.build import build, declared_pool
 from services.credentials.codec.operator import Creation, Update
@@ -78,6 +79,7 @@ def service(
         clock or FakeClock(),
         Alone(),
         HttpTokenEndpoint(),
+        NoTokenFiles(),
     )
 
 
@@ -209,7 +211,13 @@ class Deaf(Alone):
 async def test_a_background_task_that_ends_by_a_fault_is_told_and_not_ready(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/credentials.db"
     one = Service(
-        SqlStore(url), AesGcmCipher((KEY,)), OPTIONS, FakeClock(), Deaf(), HttpTokenEndpoint()
+        SqlStore(url),
+        AesGcmCipher((KEY,)),
+        OPTIONS,
+        FakeClock(),
+        Deaf(),
+        HttpTokenEndpoint(),
+        NoTokenFiles(),
     )
     with structlog.testing.capture_logs() as lines:
         await one.start()

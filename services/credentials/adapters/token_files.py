@@ -1,0 +1,121 @@
+"""New tokens in files of their own until the store has them; nothing in them can be read.
+
+A token that was replaced is of no use any more, so the answer that carries the new one must outlive
+the process that asked for it. One file per account, for its owner alone, written whole or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from services.credentials.model import Kept, Sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIX = ".pair"
+
+
+class TokenFiles:
+    """Keeps sealed pairs in one directory, which is made for the first of them."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    async def keep(self, kept: Kept) -> None:
+        """Keep a pair, on the disk when this returns; an earlier one of the account goes.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        await asyncio.to_thread(self._write, kept)
+
+    async def kept(self) -> tuple[Kept, ...]:
+        """Return what is kept; a file that is no pair is passed over.
+
+        Raises:
+            OSError: the directory cannot be read.
+        """
+        return await asyncio.to_thread(lambda: tuple(self._read()))
+
+    async def drop(self, credential_id: str) -> None:
+        """Forget the pair of an account.
+
+        Raises:
+            OSError: the file cannot be removed.
+        """
+        await asyncio.to_thread(self._path(credential_id).unlink, missing_ok=True)
+
+    def _path(self, credential_id: str) -> Path:
+        name = hashlib.sha256(credential_id.encode()).hexdigest()[:32]
+        return self._directory / f"{name}{SUFFIX}"
+
+    def _write(self, kept: Kept) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._path(kept.credential_id)
+        fresh = path.with_suffix(f".{os.getpid()}.new")
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_text_of(kept))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        folder = os.open(self._directory, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _read(self) -> Iterator[Kept]:
+        if not self._directory.is_dir():
+            return
+        for path in sorted(self._directory.glob(f"*{SUFFIX}")):
+            try:
+                found = _kept_of(path.read_bytes())
+            except FileNotFoundError:  # another process has just stored it
+                continue
+            if found is not None:
+                yield found
+
+
+class NoTokenFiles:
+    """Keeps nothing: the store is gone with the process as well."""
+
+    async def keep(self, kept: Kept) -> None:
+        """Do nothing."""
+
+    async def kept(self) -> tuple[Kept, ...]:
+        """Return nothing."""
+        return ()
+
+    async def drop(self, credential_id: str) -> None:
+        """Do nothing."""
+
+
+def _text_of(kept: Kept) -> bytes:
+    return orjson.dumps(
+        {
+            "credential_id": kept.credential_id,
+            "version": kept.version,
+            "key_id": kept.sealed.key_id,
+            "ciphertext": base64.b64encode(kept.sealed.ciphertext).decode(),
+        }
+    )
+
+
+def _kept_of(text: bytes) -> Kept | None:
+    try:
+        found = orjson.loads(text)
+        ciphertext = base64.b64decode(found["ciphertext"], validate=True)
+        sealed = Sealed(str(found["key_id"]), ciphertext)
+        return Kept(str(found["credential_id"]), int(found["version"]), sealed)
+    except (orjson.JSONDecodeError, binascii.Error, KeyError, TypeError, ValueError):
+        return None

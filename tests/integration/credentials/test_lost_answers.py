@@ -1,0 +1,240 @@
+"""A new token outlives the process that asked for it; where it cannot, the truth is told."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+import structlog
+
+from services.credentials.adapters.alone import Alone
+from services.credentials.adapters.cipher import AesGcmCipher
+from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.token_files import TokenFiles
+from services.credentials.adapters.token_http import HttpTokenEndpoint
+from services.credentials.model import (
+    AuditEntry,
+    CredentialSpec,
+    Kept,
+    Origin,
+    Record,
+    Secrets,
+    SystemState,
+    TokenClient,
+)
+from services.credentials.policy.declared import Declared
+from services.credentials.server import Options, Service
+from services.domain.errors import Reason, RouterError
+from services.domain.vocab import CredentialKind
+from services.runtime import database
+from tests.fakes.clock import FakeClock
+from tests.fakes.tokens import TokenIssuer
+from tests.integration.credentials.cluster import KEY, OPTIONS, named, running, until
+
+CLAUDE = CredentialKind.CLAUDE_OAUTH
+
+
+class Fallible(SqlStore):
+    """A store that takes no records while it is told so."""
+
+    is_broken = False
+
+    async def replace(
+        self, record: Record, expected_state_version: int, audit: AuditEntry | None
+    ) -> int:
+        """Store a record, or say that the store is down."""
+        if self.is_broken:
+            raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
+        return await super().replace(record, expected_state_version, audit)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/credentials.db"
+    found: str = request.getfixturevalue("postgres_url")
+    await database.migrate(found, SCRIPTS, SCHEMA)
+    return found
+
+
+@pytest.fixture
+async def issuer() -> AsyncIterator[TokenIssuer]:
+    async with TokenIssuer() as ready:
+        yield ready
+
+
+@pytest.fixture
+def lines() -> Iterator[list[structlog.typing.EventDict]]:
+    with structlog.testing.capture_logs() as kept:
+        yield kept
+
+
+class Host:
+    """A machine on which processes of the service come and go."""
+
+    def __init__(self, url: str, issuer: TokenIssuer, folder: Path, orphan_wait_s: float) -> None:
+        self.store = Fallible(url)
+        now = FakeClock().now_unix_s()
+        secrets = Secrets("access-1", "R1", expire_unix_s=now + 60)
+        pool = (Declared(CredentialSpec("anthropic", CLAUDE, label="a"), secrets, Origin.POOL),)
+        options = Options(
+            families=OPTIONS.families,
+            declared=pool,
+            token_urls={CLAUDE: issuer.url},
+            token_clients={CLAUDE: TokenClient("client")},
+            poll_s=0,
+            orphan_wait_s=orphan_wait_s,
+        )
+        self.files = TokenFiles(folder)
+        self.service = Service(
+            self.store,
+            AesGcmCipher((KEY,)),
+            options,
+            FakeClock(),
+            Alone(),
+            HttpTokenEndpoint(),
+            self.files,
+        )
+
+    def tokens(self) -> tuple[str, str]:
+        """Return the pair that this process sends."""
+        secrets = self.service.vault.secrets_of(named(self.service, "a").id)
+        return secrets.value, secrets.refresh_token
+
+    async def look(self) -> None:
+        """Return when what is due was done."""
+        await self.service.refresher.look()
+        await self.service.refresher.settled()
+
+
+async def lapse_leases(url: str) -> None:
+    """Let the leases of all who are silent come to their end."""
+    engine = database.open_engine(url, schema=SCHEMA)
+    async with engine.begin() as connection:
+        await connection.execute(
+            sa.text("UPDATE refreshes SET expire_unix_s = 1 WHERE expire_unix_s > 0")
+        )
+    await engine.dispose()
+
+
+@pytest.mark.spec("CRD-139", "CRD-140", "CRD-152")
+async def test_a_kept_pair_is_stored_by_the_next_process_and_the_old_token_not_sent_again(
+    url: str, issuer: TokenIssuer, tmp_path: Path, lines: list[structlog.typing.EventDict]
+) -> None:
+    folder = tmp_path / "tokens"
+    dying = Host(url, issuer, folder, 0.2)
+    async with running(dying.service):
+        dying.store.is_broken = True
+        await dying.look()
+        assert dying.tokens() == ("access-2", "R2")
+    (file,) = folder.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not any(text in file.read_bytes() for text in (b"R2", b"access-2"))
+    after = Host(url, issuer, folder, 0.2)
+    async with running(after.service):
+        assert after.tokens() == ("access-2", "R2")
+        assert named(after.service, "a").credential_version == 2
+        await after.look()
+    assert [one.refresh_token for one in issuer.asked] == ["R1"]
+    assert list(folder.iterdir()) == []
+    assert "token_recovered" in {line["event"] for line in lines}
+    assert not any(text in str(lines) for text in ("R2", "access-2", "R1"))
+
+
+@pytest.mark.spec("CRD-137", "CRD-139", "CRD-140")
+async def test_a_replica_that_was_cut_off_comes_back_with_the_answer_before_another_asks(
+    url: str, issuer: TokenIssuer, tmp_path: Path
+) -> None:
+    one, two = (Host(url, issuer, tmp_path / name, 3.0) for name in ("here", "there"))
+    async with running(one.service, two.service):
+        one.store.is_broken = True
+        await one.look()
+        await lapse_leases(url)  # the outage was longer than any lease
+        work = asyncio.create_task(two.look())
+        await asyncio.sleep(0.3)
+        one.store.is_broken = False
+        await one.look()
+        await work
+        assert (one.tokens(), two.tokens()) == (("access-2", "R2"), ("access-2", "R2"))
+    assert [each.refresh_token for each in issuer.asked] == ["R1"]
+
+
+@pytest.mark.spec("CRD-137", "CRD-142")
+@pytest.mark.parametrize("has_grace", [True, False])
+async def test_where_the_answer_is_lost_the_token_is_sent_once_more_and_the_truth_told(
+    url: str,
+    issuer: TokenIssuer,
+    tmp_path: Path,
+    lines: list[structlog.typing.EventDict],
+    *,
+    has_grace: bool,
+) -> None:
+    one, two = (Host(url, issuer, tmp_path / name, 0.3) for name in ("here", "there"))
+    async with running(one.service, two.service):
+        one.store.is_broken = True
+        await one.look()
+        await lapse_leases(url)
+        if has_grace:
+            issuer.live.add("R1")
+        await two.look()
+        state = named(two.service, "a").system_state
+        assert state is (SystemState.OK if has_grace else SystemState.NEEDS_LOGIN)
+    assert [each.refresh_token for each in issuer.asked] == ["R1", "R1"]
+    told = [line["code"] for line in lines if line["event"] == "credential_needs_login"]
+    assert told == ([] if has_grace else ["answer_lost"])
+
+
+@pytest.mark.spec("CRD-137")
+async def test_a_lease_that_was_given_back_leaves_no_doubt(url: str, issuer: TokenIssuer) -> None:
+    host = Host(url, issuer, Path("unused"), 9.0)
+    store = host.store
+    async with running(host.service):
+        credential_id = named(host.service, "a").id
+        first = await store.take_lease(credential_id, 0.05)
+        assert first is not None
+        assert not first.is_orphaned
+        await asyncio.sleep(0.1)
+        assert not await store.extend_lease(first, 60)
+        second = await store.take_lease(credential_id, 60)
+        assert second is not None
+        assert second.is_orphaned
+        assert await store.extend_lease(second, 60)
+        assert not await store.extend_lease(first, 60)
+        await store.free_lease(second)
+        third = await store.take_lease(credential_id, 60)
+        assert third is not None
+        assert not third.is_orphaned
+
+
+async def test_a_disk_that_takes_nothing_stops_no_refresh(
+    url: str, issuer: TokenIssuer, tmp_path: Path, lines: list[structlog.typing.EventDict]
+) -> None:
+    (tmp_path / "file").touch()
+    host = Host(url, issuer, tmp_path / "file" / "tokens", 0.2)
+    async with running(host.service):
+        await host.look()
+        assert host.tokens() == ("access-2", "R2")
+    assert "token_journal_unavailable" in {line["event"] for line in lines}
+
+
+async def test_what_is_no_pair_of_this_deployment_is_left_alone(
+    url: str, issuer: TokenIssuer, tmp_path: Path
+) -> None:
+    host = Host(url, issuer, tmp_path / "tokens", 0.2)
+    other = AesGcmCipher((b"o" * 32,))
+    await other.start()
+    async with running(host.service):
+        known = named(host.service, "a").id
+        foreign = other.seal_secrets(Secrets("theirs", "theirs"), known, "anthropic")
+        await host.files.keep(Kept(known, 1, foreign))
+        await host.files.keep(Kept("somebody", 1, foreign))
+        (tmp_path / "tokens" / "junk.pair").write_text("{}")
+        await host.service.refresher.start()
+        assert host.tokens() == ("access-1", "R1")
+        assert len(await host.files.kept()) == 2
+    await until(lambda: len(list((tmp_path / "tokens").iterdir())) == 3)
