@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -67,4 +68,32 @@ async def test_the_grant_is_let_go_of_when_nothing_can_be_asked() -> None:
         order = replace(_order(stand, WireFamily.ANTHROPIC), body=b"{")
         with pytest.raises(InvalidRequestError):
             await count_tokens(stand.stage(), order)
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault(status=500), Fault(status=401), Fault(drop=True), None], ids=str
+)
+async def test_the_grant_is_let_go_of_once_however_a_count_ends(fault: Fault | None) -> None:
+    async with standing(WireFamily.ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        if fault is not None:
+            stand.providers["p1"][0].script(fault, times=None)
+        await count_tokens(stand.stage(), _order(stand, WireFamily.ANTHROPIC))
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
+
+
+async def test_the_grant_is_let_go_of_when_the_client_leaves() -> None:
+    async with standing(WireFamily.ANTHROPIC) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        fake = stand.providers["p1"][0]
+        fake.script(Fault(delay=30.0), times=None)
+        counting = asyncio.create_task(
+            count_tokens(stand.stage(), _order(stand, WireFamily.ANTHROPIC))
+        )
+        async with asyncio.timeout(5):
+            while not fake.requests:  # noqa: ASYNC110 - the provider has no event
+                await asyncio.sleep(0.01)
+        counting.cancel()
+        await asyncio.gather(counting, return_exceptions=True)
         assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
