@@ -51,6 +51,10 @@ class Expiring(Generic[V]):
         if len(self._entries) > self._most:
             self._entries.popitem(last=False)
 
+    def drop(self, key: str) -> None:
+        """Forget what is remembered under ``key``."""
+        self._entries.pop(key, None)
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -63,6 +67,12 @@ class KeyRing:
         self._clock = clock
         self._live: Expiring[RouterKey] = Expiring(MOST_LIVE, LIVE_FOR_S, clock.monotonic_s)
         self._refused: Expiring[str] = Expiring(MOST_REFUSED, REFUSED_FOR_S, clock.monotonic_s)
+        self._forgotten = 0
+
+    def forget(self, digest: str) -> None:
+        """Look a key up anew that was changed, also where that is being done just now."""
+        self._forgotten += 1
+        self._live.drop(digest)
 
     async def authenticate(self, token: str, scope: Scope) -> RouterKey:
         """Return the live key of ``token``; a key of another scope is as bad as none.
@@ -84,6 +94,7 @@ class KeyRing:
         return key
 
     async def _looked_up(self, digest: str) -> RouterKey | None:
+        forgotten = self._forgotten
         try:
             key = await self._store.find(digest)
         except RouterError as error:
@@ -92,6 +103,6 @@ class KeyRing:
             raise
         if key is None:
             self._refused.put(digest, Denial.INVALID)
-        else:
+        elif forgotten == self._forgotten:
             self._live.put(digest, key)
         return key

@@ -10,12 +10,16 @@ from gateway.adapters.credentials import CredentialsClient
 from gateway.adapters.dispatch import DispatchClient
 from gateway.adapters.handover import HandoverClient
 from gateway.adapters.planner import PlannerClient
+from gateway.adapters.pool import PoolClient
 from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
+from gateway.office.desk import office_of
+from gateway.office.keys import KeyDesk
+from gateway.office.ledger import LedgerDesk
 from gateway.policy import policy_of
 from gateway.remembering import Remembering
 from gateway.requests import Intake
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
     from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
+    from gateway.office.ports import Pool
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
     from gateway.rescues import RescueRules
     from gateway.sessions.memory import Sessions
@@ -89,6 +94,7 @@ class Gateway:
         showing: Showing | None = None,
         rescues: RescueRules = DEFAULT_RULES,
         remembering: Remembering | None = None,
+        pool: Pool | None = None,
         renewed: Callable[[Catalog], Renewed] | None = None,
     ) -> None:
         self._settings = settings
@@ -111,6 +117,7 @@ class Gateway:
             intake,
             clock,
             ledger,
+            office_of(KeyDesk(store, clock, keys.forget), LedgerDesk(ledger), pool),
             credentials,
             dispatch,
             deciding,
@@ -265,6 +272,7 @@ def build(
         showing=showing,
         rescues=routing.rescue_rules,
         remembering=remembering,
+        pool=PoolClient(peers["credentials"]),
         renewed=renewed,
     )
 

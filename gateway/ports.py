@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from gateway.ledger.verify import Audit
     from gateway.model import (
         Action,
         BindingRef,
@@ -160,6 +161,14 @@ class Ledger(LedgerPages, Protocol):
         """Store what is left and close."""
         ...
 
+    async def audit(self) -> Audit:
+        """Return what the ledger says against what it should say.
+
+        Raises:
+            RouterError: the store does not answer.
+        """
+        ...
+
     def open(
         self, action: Action, binding: BindingRef, grant: Grant | None, kind: AttemptKind = ...
     ) -> Account:
@@ -230,6 +239,10 @@ class KeyStore(Protocol):
 
     async def default_installation(self) -> InstallationId:
         """Return the installation ``default``, made on the first call ever."""
+        ...
+
+    async def has_installation(self, installation_id: InstallationId) -> bool:
+        """Return whether there is such an installation."""
         ...
 
     async def find(self, digest: str) -> RouterKey | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.build import Deciding
     from gateway.eligibility import Policy
     from gateway.model import Action
+    from gateway.office.desk import Office
     from gateway.ports import Answer, Credentials, Dispatch, Ledger
     from gateway.remembering import Remembering
     from gateway.requests import Intake
@@ -56,6 +57,7 @@ class Serving:
     intake: Intake
     clock: Clock
     ledger: Ledger
+    office: Office
     credentials: Credentials
     dispatch: Dispatch
     deciding: Deciding | None
@@ -105,7 +107,7 @@ class Serving:
 
     def table(self, actions: Actions, catalog: Catalog, showing: Showing | None) -> RouteTable:
         """Return the routes to a loop."""
-        served = Served(self.intake, actions, self.dispatch, self.ledger, catalog, self.readiness)
+        served = Served(self.intake, actions, self.dispatch, self.office, catalog, self.readiness)
         more = showing.routes(self.intake) if showing is not None else {}
         return table(served, self.settings, more)
 

@@ -41,7 +41,10 @@ class GatewaySettings(Section):
     ledger_journal_max_bytes: int = Field(default=256 * 1024 * 1024, gt=0)
     """Size of the journal over which no action begins; it fills while the database is down."""
     admin_token: SecretStr = SecretStr("")
-    """Bearer token of operators."""
+    """Bearer token of operators; empty: the admin API is closed."""
+    allow_plaintext_secrets: bool = False
+    """Whether credentials may be added from another machine without TLS: set it where a proxy in
+    front ends TLS."""
     bootstrap_key: SecretStr = SecretStr("")
     """First router key, for scripts: `rk_` and at least 16 characters in all."""
     in_band_commands: CommandScope = CommandScope.HARNESS

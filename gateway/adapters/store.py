@@ -84,6 +84,13 @@ class SqlKeyStore:
                     found = (await connection.execute(wanted)).scalar_one()
         return InstallationId(str(found))
 
+    async def has_installation(self, installation_id: InstallationId) -> bool:
+        """Return whether there is such an installation."""
+        wanted = sa.select(INSTALLATIONS.c.id).where(INSTALLATIONS.c.id == installation_id)
+        with store_errors():
+            async with self._reader.connect() as connection:
+                return (await connection.execute(wanted)).first() is not None
+
     async def find(self, digest: str) -> RouterKey | None:
         """Return the key of a token's digest, live or not."""
         with store_errors():

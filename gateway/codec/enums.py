@@ -17,6 +17,8 @@ from services.domain.wire.state.kept import Place
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
 WIRE_FAMILIES: Mapping[WireFamily, action_pb2.WireFamily] = {
     family: getattr(action_pb2.WireFamily, f"WIRE_FAMILY_{family.name}") for family in WireFamily
 }
@@ -90,3 +92,10 @@ CAUSES: Mapping[str, attempt_pb2.AttemptCause] = {
 }
 FAILURES = {failure.value: number for number, failure in FAILURE_OF.items()}
 OUTCOMES = {outcome: number for number, outcome in OUTCOME_OF.items()}
+
+
+def name_of(kind: EnumTypeWrapper, number: int) -> str:
+    """Return the short name of an enum value; empty: not said, or not known here."""
+    if not number or number not in kind.values():
+        return ""
+    return kind.Name(number).removeprefix(kind.Name(0).removesuffix("UNSPECIFIED")).lower()

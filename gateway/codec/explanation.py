@@ -12,10 +12,10 @@ from pointsman.planner.v1 import planner_pb2
 from pointsman.router.v1 import router_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
+from gateway.codec.enums import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
     Document = dict[str, object]
 
@@ -30,10 +30,10 @@ def explanation(decision: router_pb2.RouteDecision) -> Document:
         "model": decision.binding.model_id,
         "provider": decision.binding.provider,
         "reason": decision.reason,
-        "path": _name(router_pb2.DecisionPath, decision.path),
-        "verdict": _name(planner_pb2.Verdict, decision.verdict) or None,
+        "path": name_of(router_pb2.DecisionPath, decision.path),
+        "verdict": name_of(planner_pb2.Verdict, decision.verdict) or None,
         "strategy": decision.strategy,
-        "turn_type": _name(action_pb2.TurnType, decision.turn_type),
+        "turn_type": name_of(action_pb2.TurnType, decision.turn_type),
         "requested_model": decision.requested_model,
         "plan": [_binding(planned.binding) for planned in decision.plan],
         "expected_cost_micros": decision.expected_cost_micro_usd if costs else None,
@@ -57,10 +57,10 @@ def _candidate(candidate: scorer_pb2.Candidate) -> Document:
     terms = candidate.terms if candidate.HasField("terms") else None
     return {
         **_binding(candidate.binding),
-        "tier": _name(binding_pb2.ModelTier, candidate.tier),
+        "tier": name_of(binding_pb2.ModelTier, candidate.tier),
         "score": candidate.score if candidate.HasField("score") else None,
         "risk": candidate.risk_ratio if candidate.HasField("risk_ratio") else None,
-        "evidence": _name(scorer_pb2.EvidenceSource, candidate.evidence),
+        "evidence": name_of(scorer_pb2.EvidenceSource, candidate.evidence),
         "scored_as": candidate.scored_as,
         "expected_cost_micros": (
             candidate.expected_cost_micro_usd
@@ -76,14 +76,14 @@ def _candidate(candidate: scorer_pb2.Candidate) -> Document:
 def _dropped(dropped: scorer_pb2.DroppedCandidate) -> Document:
     return {
         "model": dropped.model_id,
-        "filter": _name(scorer_pb2.CandidateFilter, dropped.filter),
-        "layer": _name(eligibility_pb2.ExclusionLayer, dropped.layer),
+        "filter": name_of(scorer_pb2.CandidateFilter, dropped.filter),
+        "layer": name_of(eligibility_pb2.ExclusionLayer, dropped.layer),
     }
 
 
 def _filter(report: scorer_pb2.FilterReport) -> Document:
     return {
-        "filter": _name(scorer_pb2.CandidateFilter, report.filter),
+        "filter": name_of(scorer_pb2.CandidateFilter, report.filter),
         "before": report.before_count,
         "after": report.after_count,
         "is_skipped": report.is_skipped,
@@ -112,9 +112,9 @@ def _excluded(record: eligibility_pb2.EligibilityRecord) -> Iterable[Document]:
 def _plan(plan: planner_pb2.PlanActionResponse) -> Document:
     inputs = plan.inputs
     document: Document = {
-        "verdict": _name(planner_pb2.Verdict, plan.verdict),
-        "reason": _name(planner_pb2.PlanReason, plan.reason),
-        "economics": _name(planner_pb2.Economics, plan.economics),
+        "verdict": name_of(planner_pb2.Verdict, plan.verdict),
+        "reason": name_of(planner_pb2.PlanReason, plan.reason),
+        "economics": name_of(planner_pb2.Economics, plan.economics),
         "input_tokens": inputs.input_token_count,
         "cached_tokens": inputs.cacheable_prefix_token_count,
         "is_cold": inputs.is_cold,
@@ -147,7 +147,7 @@ def _shadow(shadow: router_pb2.ShadowDecision) -> Document:
 def _pin(pin: planner_pb2.Pin) -> Document:
     return {
         **_binding(pin.binding),
-        "cache": _name(planner_pb2.CacheState, pin.cache_state) or "warm",
+        "cache": name_of(planner_pb2.CacheState, pin.cache_state) or "warm",
     }
 
 
@@ -167,11 +167,4 @@ def _binding(binding: binding_pb2.BindingRef) -> Document:
 
 
 def _layer(number: int) -> str:
-    return _name(eligibility_pb2.ExclusionLayer, number)
-
-
-def _name(kind: EnumTypeWrapper, number: int) -> str:
-    """Return the short name of an enum value; empty: not said, or not known here."""
-    if not number or number not in kind.values():
-        return ""
-    return kind.Name(number).removeprefix(kind.Name(0).removesuffix("UNSPECIFIED")).lower()
+    return name_of(eligibility_pb2.ExclusionLayer, number)

@@ -16,6 +16,7 @@ from gateway.ledger.entries import Opened, Replay, Settled, line_of
 from gateway.ledger.notes import Notes
 from gateway.ledger.settlement import rates_in, rows_of, usage_of
 from gateway.ledger.ticket import Ticket
+from gateway.ledger.verify import verify
 from gateway.ledger.writer import Writer
 from gateway.model.record import AttemptKind, AttemptOutcome, Attribution, Bill, Opening
 from services.domain.errors import Reason, RouterError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gateway.ledger.journal import Claimed, Journal, Segment
+    from gateway.ledger.verify import Audit
     from gateway.model import Action, BindingRef, Grant
     from gateway.model.record import AttemptRecord, LedgerRow
     from gateway.ports import LedgerStore
@@ -125,6 +127,14 @@ class Book:
             RouterError: the store does not answer.
         """
         return await self._store.page(after, limit)
+
+    async def audit(self) -> Audit:
+        """Return what the stored ledger says against what it should say.
+
+        Raises:
+            RouterError: the store does not answer.
+        """
+        return await verify(self._store)
 
     def write(self, lines: bytes) -> Segment | None:
         """Write lines of open actions; None: they could not be written."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gateway.action import Actions
-    from gateway.ports import Dispatch, Ledger
+    from gateway.office.desk import Office
+    from gateway.ports import Dispatch
     from gateway.requests import Intake
     from gateway.routes.table import Routes
     from gateway.settings import GatewaySettings
@@ -29,7 +30,7 @@ class Served:
     intake: Intake
     actions: Actions
     dispatch: Dispatch
-    ledger: Ledger
+    office: Office
     catalog: Catalog
     readiness: Callable[[], Mapping[str, bool]]
 
@@ -39,7 +40,11 @@ def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable
     intake, actions, dispatch = served.intake, served.actions, served.dispatch
     health = Health(served.readiness)
     models = Models(intake, served.catalog)
-    admin = Admin(served.ledger, settings.admin_token)
+    admin = Admin(
+        served.office,
+        settings.admin_token,
+        is_plaintext_secret_allowed=settings.allow_plaintext_secrets,
+    )
     return RouteTable(
         exact={
             **messages.routes(intake, actions, dispatch, settings),
@@ -47,7 +52,6 @@ def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable
             **responses.routes(intake, actions, dispatch, settings),
             **more,
             **models.routes,
-            "/admin/v1/ledger": {"GET": admin.ledger},
             "/": {"GET": health.root},
             "/health": {"GET": health.health},
             "/readyz": {"GET": health.ready},
@@ -57,5 +61,6 @@ def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable
             models.prefixes,
             gemini.prefixes(intake, actions, dispatch, settings),
             responses.prefixes(intake),
+            admin.prefixes,
         ),
     )

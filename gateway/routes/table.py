@@ -27,8 +27,8 @@ _LABELS = {
     "/readyz": "health",
     "/v1/version": "health",
     "/": "health",
-    "/admin/v1/ledger": "admin",
 }
+_ADMIN = "/admin/"
 _MODEL_PATHS = ("/v1/models/", "/v1beta/models/", "/v1/tunedModels/", "/v1beta/tunedModels/")
 _ACTION_LABELS = {
     "generateContent": "gemini",
@@ -72,6 +72,8 @@ def label_of(path: str) -> str:
     known = _LABELS.get(path)
     if known is not None:
         return known
+    if path.startswith(_ADMIN):
+        return "admin"
     if not path.startswith(_MODEL_PATHS):
         return OTHER
     action = path.rpartition(":")[2]

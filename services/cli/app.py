@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from services.cli import credentials, explaining, ledgering, output, scoring, simulating
+from services.cli import credentials, explaining, keys, ledgering, output, scoring, simulating
 from services.cli.demo import command
+from services.cli.options import AsJson, ConfigFile
 
 app = typer.Typer(
     help="Pointsman: every action to the right model, warm, and through provider faults.",
@@ -19,10 +19,9 @@ app = typer.Typer(
 )
 migrate = typer.Typer(help="Bring databases to the tables that this program needs.")
 config = typer.Typer(help="Check and show the configuration.")
-keys = typer.Typer(help="Make and end router keys, in the store of the configuration.")
 app.add_typer(migrate, name="migrate")
 app.add_typer(config, name="config")
-app.add_typer(keys, name="keys")
+app.add_typer(keys.keys, name="keys")
 app.add_typer(credentials.credentials, name="credentials")
 app.add_typer(simulating.simulate, name="simulate")
 app.add_typer(scoring.scorer, name="scorer")
@@ -30,16 +29,6 @@ app.add_typer(ledgering.ledger, name="ledger")
 
 app.command()(explaining.route)
 app.command()(command.demo)
-
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        help="TOML file; else POINTSMAN_CONFIG, else ./pointsman.toml, else defaults.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Installation = Annotated[str, typer.Option(help="Id of an installation; empty: the default one.")]
 
 
 class Part(enum.StrEnum):
@@ -51,13 +40,6 @@ class Part(enum.StrEnum):
     HANDOVER = "handover"
     CREDENTIALS = "credentials"
     DISPATCH = "dispatch"
-
-
-class KeyScope(enum.StrEnum):
-    """Names what a router key is good for."""
-
-    ROUTING = "routing"
-    ANALYTICS_READ = "analytics_read"
 
 
 @app.command()
@@ -115,63 +97,3 @@ def config_show(
     from services.cli import configuring
 
     configuring.show(config, with_origin=origin, as_json=json)
-
-
-@keys.command("create")
-def keys_create(
-    name: Annotated[str, typer.Argument(help="What the key is for.")],
-    scope: Annotated[KeyScope, typer.Option(help="What it is good for.")] = KeyScope.ROUTING,
-    expires_in_seconds: Annotated[
-        float, typer.Option(min=0, help="Its life; 0: it does not expire.")
-    ] = 0,
-    installation: Installation = "",
-    config: ConfigFile = None,
-    *,
-    json: AsJson = False,
-) -> None:
-    """Make a key; its token is printed once and not kept."""
-    from services.cli import keyring
-
-    order = keyring.NewKey(name, scope.value, expires_in_seconds)
-    keyring.create(config, installation, order, as_json=json)
-
-
-@keys.command("list")
-def keys_list(
-    installation: Installation = "", config: ConfigFile = None, *, json: AsJson = False
-) -> None:
-    """List the keys of an installation, ended ones too."""
-    from services.cli import keyring
-
-    keyring.list_keys(config, installation, as_json=json)
-
-
-@keys.command("revoke")
-def keys_revoke(
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id from `keys list`.")],
-    installation: Installation = "",
-    config: ConfigFile = None,
-    *,
-    json: AsJson = False,
-) -> None:
-    """End a key at once."""
-    from services.cli import keyring
-
-    keyring.revoke(config, installation, key_id, as_json=json)
-
-
-@keys.command("rotate")
-def keys_rotate(
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id from `keys list`.")],
-    grace_seconds: Annotated[
-        int, typer.Option(min=0, max=86_400, help="How long the old token works besides.")
-    ] = 0,
-    installation: Installation = "",
-    config: ConfigFile = None,
-    *,
-    json: AsJson = False,
-) -> None:
-    """Replace a key by a new one of the same name and scope."""
-    from services.cli import keyring
-
-    keyring.rotate(config, installation, key_id, grace_seconds, as_json=json)

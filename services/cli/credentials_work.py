@@ -1,238 +1,258 @@
-"""Keeps credentials in the store of the configuration; a server that runs on it adopts changes."""
+"""Keeps credentials, through a router or in the store, whose changes running routers adopt."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import datetime as dt
-import enum
 import getpass
 import os
 import secrets as randomness
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from google.protobuf import field_mask_pb2, timestamp_pb2
-from pointsman.credentials.v1 import credentials_pb2 as pb
-
+from gateway.adapters.pool import PoolClient
+from gateway.office.desk import Office
+from gateway.office.pool import PoolDesk
 from services.cli import output
-from services.cli.credentials_shown import facts, row
+from services.cli.desks import Reach, Store, at_desk
+from services.cli.keyring import fact_of, rows_of
 from services.credentials.build.opening import opened
-from services.credentials.codec import fields
-from services.credentials.model import CoolingPolicy, OveragePolicy
 from services.domain.vocab import CredentialKind
 from services.embedded.host import catalog_of
 from services.embedded.settings import Settings
 from services.runtime.clock import SystemClock
-from services.runtime.config import ConfigError, read_document
+from services.runtime.config import ConfigError
 from services.runtime.launch import StartError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from services.cli.credentials import NewCredential
-    from services.credentials.build.opening import Desk
-    from services.credentials.server.resealing import Resealed
+    from services.cli.desks import Desk
+    from services.runtime.config import Document
 
-T = TypeVar("T")
-E = TypeVar("E", bound=enum.Enum)
+    Facts = Mapping[str, object]
 
+__all__ = [
+    "Reach",
+    "Sources",
+    "add",
+    "change",
+    "list_all",
+    "reencrypt",
+    "remove",
+    "reset",
+    "show",
+    "switch",
+]
+
+ROOT = "credentials"
 WARNED_NOTE = (
     "note: a credential with an early warning serves after every clean one, whatever its priority"
 )
+_COLUMNS = ("fingerprint", "provider", "kind", "label", "enabled", "state", "priority", "origin")
 _CLOCK = SystemClock()
 
 
-def list_all(file: Path | None, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the secrets of a credential come from, which are never arguments; and their end."""
+
+    secret_env: str = ""
+    refresh_token_env: str = ""
+    expires_at: str = ""
+
+
+def list_all(reach: Reach, *, as_json: bool) -> None:
     """Print all credentials."""
 
-    async def work(desk: Desk) -> list[pb.Credential]:
-        return desk.credentials()
+    async def work(desk: Desk) -> Facts:
+        return await desk.ask("GET", ROOT)
 
-    found = _at_desk(file, work)
-    output.rows([facts(one) if as_json else row(one) for one in found], as_json=as_json)
-    is_warned = pb.MARK_KIND_WARNING in {mark.kind for one in found for mark in one.marks}
-    if is_warned and not as_json:
+    found = rows_of(at_desk(reach, STORE, work), ROOT)
+    output.rows(found if as_json else [_row(one) for one in found], as_json=as_json)
+    marks = [mark["kind"] for one in found for mark in rows_of(one, "marks")]
+    if "warning" in marks and not as_json:
         print(WARNED_NOTE, file=sys.stderr)
 
 
-def show(file: Path | None, name: str, *, as_json: bool) -> None:
+def show(reach: Reach, name: str, *, as_json: bool) -> None:
     """Print one credential.
 
     Raises:
         StartError: there is none of that name, or several.
     """
 
-    async def work(desk: Desk) -> pb.Credential:
-        return _named(desk, name)
+    async def work(desk: Desk) -> Facts:
+        return await _named(desk, name)
 
-    output.facts(facts(_at_desk(file, work)), as_json=as_json)
+    output.facts(at_desk(reach, STORE, work), as_json=as_json)
 
 
-def add(file: Path | None, order: NewCredential, *, as_json: bool) -> None:
+def add(
+    reach: Reach,
+    kind: CredentialKind,
+    stated: Mapping[str, object],
+    sources: Sources,
+    *,
+    as_json: bool,
+) -> None:
     """Store a credential and print it.
 
     Raises:
         ConfigError: an option cannot be used.
-        InvalidRequestError: a setting cannot be used.
-        RouterError: a credential like it exists.
+        RouterError, StartError: a setting cannot be used, or a credential like it exists.
     """
-    request = pb.CreateCredentialRequest(
-        idempotency_key=randomness.token_hex(16),
-        spec=_spec(order),
-        secrets=_secrets(order),
-        actor=_actor(),
-    )
+    body = {**_stated(stated), **_secrets(sources)}
+    if kind is not CredentialKind.NONE and not body.keys() & {"secret", "refresh_token"}:
+        body["secret"] = _asked()
+    key = randomness.token_hex(16)
 
-    async def work(desk: Desk) -> pb.Credential:
-        return await desk.create(request)
+    async def work(desk: Desk) -> Facts:
+        return await desk.ask("POST", ROOT, body=body, key=key)
 
-    output.facts(facts(_at_desk(file, work)), as_json=as_json)
+    _print_one(at_desk(reach, STORE, work), as_json=as_json)
 
 
-def switch(file: Path | None, name: str, *, is_enabled: bool, as_json: bool) -> None:
+def change(
+    reach: Reach, name: str, stated: Mapping[str, object], sources: Sources, *, as_json: bool
+) -> None:
+    """Change a credential and print it.
+
+    Raises:
+        ConfigError: an option cannot be used, or there is none.
+        RouterError, StartError: a setting cannot be used, or there is no such credential.
+    """
+    body = {**_stated(stated), **_secrets(sources)}
+    if not body:
+        raise ConfigError("credentials set: name what to change, such as --priority")
+    _print_one(at_desk(reach, STORE, _changing(name, body)), as_json=as_json)
+
+
+def switch(reach: Reach, name: str, *, is_enabled: bool, as_json: bool) -> None:
     """Switch a credential on or off and print it.
 
     Raises:
         StartError: there is none of that name, or several.
     """
-
-    async def work(desk: Desk) -> pb.Credential:
-        found = _named(desk, name)
-        return await desk.update(
-            pb.UpdateCredentialRequest(
-                credential_id=found.credential_id,
-                spec=pb.CredentialSpec(is_enabled=is_enabled),
-                update_mask=field_mask_pb2.FieldMask(paths=["is_enabled"]),
-                actor=_actor(),
-            )
-        )
-
-    output.facts(facts(_at_desk(file, work)), as_json=as_json)
+    _print_one(at_desk(reach, STORE, _changing(name, {"enabled": is_enabled})), as_json=as_json)
 
 
-def reset(file: Path | None, name: str, model: str, *, as_json: bool) -> None:
+def reset(reach: Reach, name: str, model: str, *, as_json: bool) -> None:
     """Clear a credential's marks and print how many stood.
 
     Raises:
         StartError: there is none of that name, or several.
     """
 
-    async def work(desk: Desk) -> tuple[pb.Credential, int]:
-        found = _named(desk, name)
-        return found, await desk.reset(found.credential_id, model, _actor())
+    async def work(desk: Desk) -> Facts:
+        found = await _named(desk, name)
+        return await desk.ask("POST", ROOT, str(found["id"]), "reset", body={"model": model})
 
-    found, count = _at_desk(file, work)
-    output.facts({"id": found.credential_id, "cleared": count}, as_json=as_json)
+    output.facts(at_desk(reach, STORE, work), as_json=as_json)
 
 
-def reencrypt(file: Path | None, *, as_json: bool) -> None:
+def reencrypt(reach: Reach, *, as_json: bool) -> None:
     """Seal every secret anew and print how many were.
 
     Raises:
         StartError: some cannot be read with the keys that are set; the others are sealed anew.
     """
 
-    async def work(desk: Desk) -> Resealed:
-        return await desk.reencrypt(_actor())
+    async def work(desk: Desk) -> Facts:
+        return await desk.ask("POST", ROOT, "reencrypt")
 
-    done = _at_desk(file, work)
-    shown = {"reencrypted": done.changed_count, "up_to_date": done.kept_count}
-    output.facts({**shown, "unreadable": done.unreadable_count}, as_json=as_json)
-    if done.unreadable_count:
+    done = at_desk(reach, STORE, work)
+    output.facts(done, as_json=as_json)
+    if done["unreadable"]:
         raise StartError(
-            f"{done.unreadable_count} credentials cannot be read: keep the older keys in"
+            f"{done['unreadable']} credentials cannot be read: keep the older keys in"
             " encryption_keys, and look at `pointsman credentials list` for quarantined ones"
         )
 
 
-def remove(file: Path | None, name: str, *, as_json: bool) -> None:
+def remove(reach: Reach, name: str, *, as_json: bool) -> None:
     """Remove a credential.
 
     Raises:
-        StartError: there is none of that name, several, or it is stated in the configuration.
+        RouterError, StartError: there is none of that name, several, or it is stated in the
+            configuration.
     """
 
-    async def work(desk: Desk) -> pb.Credential:
-        found = _named(desk, name)
-        if found.origin != pb.CREDENTIAL_ORIGIN_STORED:
-            raise StartError(
-                f"{found.fingerprint} is stated in the configuration: remove it there, or"
-                f" `pointsman credentials disable {found.fingerprint}`"
-            )
-        await desk.remove(found.credential_id, _actor())
-        return found
+    async def work(desk: Desk) -> object:
+        found = await _named(desk, name)
+        await desk.ask("DELETE", ROOT, str(found["id"]))
+        return found["id"]
 
-    found = _at_desk(file, work)
-    output.facts({"id": found.credential_id, "state": "removed"}, as_json=as_json)
+    output.facts({"id": at_desk(reach, STORE, work), "state": "removed"}, as_json=as_json)
 
 
-def _at_desk(file: Path | None, work: Callable[[Desk], Awaitable[T]]) -> T:
-    document = read_document(file)
-    settings = document.section(Settings)
-    with document.naming_sources():
-        catalog = catalog_of(document, settings, is_sandboxed=False)
+def _changing(name: str, body: Facts) -> Callable[[Desk], Awaitable[Facts]]:
+    async def work(desk: Desk) -> Facts:
+        found = await _named(desk, name)
+        return await desk.ask("PATCH", ROOT, str(found["id"]), body=body)
 
-    async def run() -> T:
-        own = settings.services.credentials
-        async with opened(own, settings, catalog, _CLOCK) as desk:
-            return await work(desk)
-
-    with document.naming_sources():
-        return asyncio.run(run())
+    return work
 
 
-def _named(desk: Desk, name: str) -> pb.Credential:
-    found = [
-        one
-        for one in desk.credentials()
-        if name in (one.credential_id, one.fingerprint, one.spec.label)
-    ]
+async def _named(desk: Desk, name: str) -> Facts:
+    every = rows_of(await desk.ask("GET", ROOT), ROOT)
+    found = [one for one in every if name in (one["id"], one["fingerprint"], one["label"])]
     if len(found) == 1:
         return found[0]
     what = "several credentials are named" if found else "no credential is named"
     raise StartError(f"{what} {name!r}: `pointsman credentials list` shows ids and fingerprints")
 
 
-def _spec(order: NewCredential) -> pb.CredentialSpec:
-    spec = pb.CredentialSpec(
-        installation_id=order.installation,
-        provider=order.provider,
-        kind=fields.KINDS[order.kind],
-        label=order.label,
-        account=order.account,
-        priority=order.priority,
-        weight=order.weight,
-        model_ids=order.models,
-        excluded_model_patterns=order.excluded_models,
-        upstream_id_by_model=dict(_alias(text) for text in order.aliases),
-        model_prefix=order.model_prefix,
-        base_url=order.base_url,
-        max_in_flight_count=order.max_in_flight,
+def _print_one(document: Facts, *, as_json: bool) -> None:
+    output.facts(fact_of(document, "credential"), as_json=as_json)
+
+
+def _row(one: Facts) -> Facts:
+    """Return what a list shows of a credential."""
+    marks = " ".join(
+        ":".join(str(mark[part]) for part in ("kind", "window", "model") if mark[part])
+        for mark in rows_of(one, "marks")
     )
-    spec.overage = fields.OVERAGES[_choice(OveragePolicy, order.overage, "--overage")]
-    spec.cooling = fields.COOLINGS[_choice(CoolingPolicy, order.cooling, "--cooling")]
-    return spec
+    return {**{name: one[name] for name in _COLUMNS}, "marks": marks}
 
 
-def _secrets(order: NewCredential) -> pb.CredentialSecrets:
-    if order.kind is CredentialKind.NONE:
-        return pb.CredentialSecrets()
-    refresh = _variable(order.refresh_token_env, "--refresh-token-env")
-    value = _variable(order.secret_env, "--secret-env") or ("" if refresh else _asked())
-    made = pb.CredentialSecrets(value_secret=value, refresh_token_secret=refresh)
-    if order.kind is CredentialKind.CODEX_OAUTH:
-        made.account_id = order.account
-    if order.kind is CredentialKind.GEMINI_OAUTH:
-        made.project_id = order.account
-    if order.expires_at:
-        made.expire_time.CopyFrom(_time(order.expires_at))
-    return made
+@contextlib.asynccontextmanager
+async def _opened(document: Document) -> AsyncIterator[Office]:
+    settings = document.section(Settings)
+    catalog = catalog_of(document, settings, is_sandboxed=False)
+    async with opened(settings.services.credentials, settings, catalog, _CLOCK) as channel:
+        yield Office(PoolDesk(PoolClient(channel)).operations)
+
+
+def _database(document: Document) -> str:
+    return document.section(Settings).services.credentials.database
+
+
+STORE = Store(_database, _opened)
+
+
+def _stated(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields of a body that options state."""
+    body = {name: value for name, value in options.items() if value is not None}
+    aliases = body.get("aliases")
+    if isinstance(aliases, list):
+        body["aliases"] = dict(_alias(text) for text in aliases)
+    return body
+
+
+def _secrets(sources: Sources) -> dict[str, object]:
+    body: dict[str, object] = {}
+    if sources.secret_env:
+        body["secret"] = _variable(sources.secret_env, "--secret-env")
+    if sources.refresh_token_env:
+        body["refresh_token"] = _variable(sources.refresh_token_env, "--refresh-token-env")
+    if sources.expires_at:
+        body["expires_at"] = _time(sources.expires_at)
+    return body
 
 
 def _variable(name: str, option: str) -> str:
-    if not name:
-        return ""
     value = os.environ.get(name, "").strip()
     if not value:
         raise ConfigError(f"{option}: the variable {name} is not set")
@@ -253,21 +273,9 @@ def _alias(text: str) -> tuple[str, str]:
     return model, name
 
 
-def _choice(kind: type[E], text: str, option: str) -> E:
-    members = {str(member): member for member in kind}
-    if text not in members:
-        raise ConfigError(f"{option}: must be one of {', '.join(members)}")
-    return members[text]
-
-
-def _time(text: str) -> timestamp_pb2.Timestamp:
+def _time(text: str) -> str:
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError("--expires-at: must be a time such as 2030-01-31T12:00:00Z") from None
-    zoned = found if found.tzinfo else found.replace(tzinfo=dt.UTC)
-    return fields.timestamp(zoned.timestamp())
-
-
-def _actor() -> str:
-    return f"cli:{getpass.getuser()}"
+    return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).isoformat()

@@ -14,6 +14,7 @@ import typer
 from services.cli import output
 from services.cli.reaching import DEFAULT_RPC, DEFAULT_SERVER, KEY_VARIABLE, checked_key
 from services.runtime.launch import StartError
+from services.runtime.sources import SERVER_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,9 @@ def route(
             show_default=False,
         ),
     ] = "",
-    server: Annotated[str, typer.Option(help="Address of the router.")] = DEFAULT_SERVER,
+    server: Annotated[
+        str, typer.Option(envvar=SERVER_VARIABLE, help="Address of the router.")
+    ] = DEFAULT_SERVER,
     key: Annotated[
         str, typer.Option(envvar=KEY_VARIABLE, show_default=False, help="A router key.")
     ] = "",

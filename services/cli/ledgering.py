@@ -1,66 +1,95 @@
-"""Audits the ledger in the store of the configuration."""
+"""Audits the ledger, through a router or in the store."""
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import contextlib
+from typing import TYPE_CHECKING
 
 import typer
 
 from services.cli import output
+from services.cli.options import AsJson, ConfigFile, Server
 from services.runtime import launch
 
 if TYPE_CHECKING:
-    from gateway.ledger.verify import Audit, Drift
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
-ledger = typer.Typer(help="Look after the ledger, in the store of the configuration.")
+    from gateway.ledger.verify import Audit
+    from gateway.model.record import LedgerRow
+    from gateway.office.desk import Office
+    from gateway.ports import LedgerStore
+    from services.cli.desks import Desk, Reach
+    from services.runtime.config import Document
+
+ledger = typer.Typer(help="Look after the ledger, at a running router or in the store.")
 
 
 @ledger.callback()
 def _ledger() -> None:
-    """Look after the ledger, in the store of the configuration."""
+    """Look after the ledger, at a running router or in the store."""
 
 
 @ledger.command("verify")
 def ledger_verify(
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            help="TOML file; else POINTSMAN_CONFIG, else ./pointsman.toml, else defaults.",
-        ),
-    ] = None,
-    *,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    config: ConfigFile = None, server: Server = None, *, json: AsJson = False
 ) -> None:
     """Recompute every row and every counter; exit 1 and name what drifted."""
-    audit = asyncio.run(_audited(config))
+    from services.cli.desks import Reach
+    from services.cli.keyring import rows_of
+
+    audit = _audited(Reach(config, server))
+    drifts = rows_of(audit, "drifts")
     if json:
-        output.as_json_text(dataclasses.asdict(audit))
+        output.as_json_text(dict(audit))
     else:
-        facts = {"rows": audit.row_count, "charged_micros": audit.charged_micros}
-        output.facts({**facts, "drifts": len(audit.drifts)}, as_json=False)
-        for drift in audit.drifts:
+        facts = {"rows": audit["row_count"], "charged_micros": audit["charged_micros"]}
+        output.facts({**facts, "drifts": len(drifts)}, as_json=False)
+        for drift in drifts:
             print(_line(drift))
-    if audit.drifts:
+    if drifts:
         raise typer.Exit(launch.EXIT_FAILED)
 
 
-async def _audited(file: Path | None) -> Audit:
-    from gateway.ledger.verify import verify
+def _audited(reach: Reach) -> Mapping[str, object]:
+    from services.cli.desks import Store, at_desk
+    from services.cli.keyring import database_of
+
+    async def work(desk: Desk) -> Mapping[str, object]:
+        return await desk.ask("GET", "ledger", "audit")
+
+    return at_desk(reach, Store(database_of, _opened), work)
+
+
+@contextlib.asynccontextmanager
+async def _opened(document: Document) -> AsyncIterator[Office]:
+    from gateway.office.desk import Office
+    from gateway.office.ledger import LedgerDesk
     from gateway.settings import GatewaySettings
     from gateway.stores import open_ledger_store
-    from services.runtime.config import read_document
 
-    store = open_ledger_store(read_document(file).section(GatewaySettings, "gateway"))
+    store = open_ledger_store(document.section(GatewaySettings, "gateway"))
     try:
         await store.start()
-        return await verify(store)
+        yield Office(LedgerDesk(_Stored(store)).operations)
     finally:
         await store.aclose()
 
 
-def _line(drift: Drift) -> str:
-    return f"{drift.what} {drift.id}: {drift.field} is {drift.stored}, should be {drift.expected}"
+class _Stored:
+    """The ledger of a store that no router runs on here."""
+
+    def __init__(self, store: LedgerStore) -> None:
+        self._store = store
+
+    async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
+        return await self._store.page(after, limit)
+
+    async def audit(self) -> Audit:
+        from gateway.ledger.verify import verify
+
+        return await verify(self._store)
+
+
+def _line(drift: Mapping[str, object]) -> str:
+    place = f"{drift['what']} {drift['id']}: {drift['field']}"
+    return f"{place} is {drift['stored']}, should be {drift['expected']}"

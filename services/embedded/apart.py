@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import gateway.build
 from gateway.settings import GatewaySettings, RoutingSettings
+from services.embedded import finding
 from services.runtime import launch, log
 from services.runtime.catalog import load_catalog
 from services.runtime.clock import SystemClock
@@ -17,6 +19,8 @@ from services.runtime.settings import CommonSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from services.runtime.edge import Listening
 
 ENVELOPE_BYTES = 1024 * 1024
 """What a message may hold besides the body of a request."""
@@ -46,7 +50,12 @@ def main(file: Path | None = None) -> int:
         options = EdgeOptions(own.ops_listen, own.lame_duck_seconds, own.drain_seconds)
         try:
             watch = watch_of(document, common, catalog, [edge.adopt])
-            await serve_edge(edge, options, watch=watch)
+            with contextlib.ExitStack() as stack:
+
+                async def announce(listening: Listening) -> None:
+                    stack.enter_context(finding.marked(own, own.database, listening.port))
+
+                await serve_edge(edge, options, announce=announce, watch=watch)
         finally:
             await peers.aclose()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import gateway.build
 from gateway.build import peers_of
 from gateway.settings import is_loopback
-from services.embedded import staged, welcome
+from services.embedded import finding, staged, welcome
 from services.embedded.sandbox import catalog as sandbox_catalog
 from services.embedded.sandbox.server import Sandbox
 from services.embedded.settings import Settings
@@ -81,6 +81,9 @@ async def run_embedded(document: Document, settings: Settings) -> None:
                 first_key=stage.edge.first_key,
                 is_sandboxed=is_sandboxed,
             )
+            own = settings.gateway
+            for database in (own.database, settings.services.credentials.database):
+                stack.enter_context(finding.marked(own, database, listening.port))
 
         await serve_edge(
             stage.edge,

@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from services.embedded.finding import url_of
 from services.runtime.providers import BASE_URLS
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def text(
     is_sandboxed: bool,
 ) -> str:
     """Return what a person is told at the start; no key is in it."""
-    url = f"http://{_host(settings.gateway.listen)}:{listening.port}"
-    ops = f"http://{_host(settings.gateway.ops_listen)}:{listening.ops_port}"
+    url = url_of(settings.gateway.listen, listening.port)
+    ops = url_of(settings.gateway.ops_listen, listening.ops_port)
     lines = f"\n  Pointsman listens on {url} (metrics and health on {ops})\n"
     if is_sandboxed:
         lines += _SANDBOX
@@ -69,11 +70,6 @@ def _key(settings: Settings, first_key: FirstKey | None) -> str:
     if first_key is not None:
         return "rk_...   # the router key shown above"
     return "rk_...   # a router key of yours; `pointsman keys create NAME` makes another"
-
-
-def _host(listen: str) -> str:
-    host = listen.rpartition(":")[0]
-    return "127.0.0.1" if host in ("", "0.0.0.0", "[::]") else host  # noqa: S104 - compared only
 
 
 def _model(settings: Settings, catalog: Catalog) -> str:

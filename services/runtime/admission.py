@@ -32,6 +32,8 @@ class Admission:
     is_transport_secure: bool = False
     max_concurrent: int = 0
     """Most calls at once; 0: no limit."""
+    is_logged: bool = True
+    """Whether calls that fail are written to the log."""
     is_draining: bool = False
     in_flight: int = 0
     """Calls that run, the one being checked included; watches do not count."""

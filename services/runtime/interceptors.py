@@ -205,7 +205,8 @@ class _Call:
         return True
 
     def _line(self, elapsed_s: float) -> None:
-        if self._code == "OK" and not self._edge.is_debugging:
+        is_wanted = self._code != "OK" or self._edge.is_debugging
+        if not (is_wanted and self._edge.admission.is_logged):
             return
         labels = {key.replace("-", "_"): value for key, value in call_context.current.get()}
         write = self._edge.log.debug if self._code == "OK" else self._edge.log.info

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 PREFIX = "POINTSMAN_"
 FILE_VARIABLE = "POINTSMAN_CONFIG"
 DEFAULT_FILE = "pointsman.toml"
-NO_SETTINGS = frozenset({FILE_VARIABLE, "POINTSMAN_KEY"})
-"""Variables of ours that set nothing: the file to read, and the key that clients show."""
+SERVER_VARIABLE = "POINTSMAN_SERVER"
+NO_SETTINGS = frozenset({FILE_VARIABLE, SERVER_VARIABLE, "POINTSMAN_KEY"})
+"""Variables of ours that set nothing: the file to read, the router that commands ask, and the key
+that clients show."""
 SHORT_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "POINTSMAN_ADMIN_TOKEN": ("gateway", "admin_token"),
     "POINTSMAN_BOOTSTRAP_KEY": ("gateway", "bootstrap_key"),

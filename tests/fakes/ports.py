@@ -165,6 +165,9 @@ class MemoryKeyStore:
     async def default_installation(self) -> InstallationId:
         return INSTALLATION
 
+    async def has_installation(self, installation_id: InstallationId) -> bool:
+        return installation_id == INSTALLATION
+
     async def find(self, digest: str) -> RouterKey | None:
         self.lookups += 1
         if self.is_down:

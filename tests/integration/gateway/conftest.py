@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gateway.build import Deciding, Gateway
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Head, StreamFailure, Tail
+from gateway.office.ports import Pool
 from gateway.remembering import Remembering
 from gateway.settings import GatewaySettings
 from services.domain.catalog import Catalog, build_catalog
@@ -97,6 +98,7 @@ class Stack:
     catalog: Catalog = field(default_factory=catalog)
     deciding: Deciding | None = None
     remembering: Remembering | None = None
+    pool: Pool | None = None
 
     async def start(self) -> None:
         self.gateway = Gateway(
@@ -110,6 +112,7 @@ class Stack:
             dispatch=self.dispatch,
             deciding=self.deciding,
             remembering=self.remembering,
+            pool=self.pool,
         )
         await self.gateway.start()
         self.session = aiohttp.ClientSession(
