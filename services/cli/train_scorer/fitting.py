@@ -17,8 +17,9 @@ from services.scorer.model.artifact import (
     Indices,
     LinearHead,
     PieceHead,
+    Pieces,
 )
-from services.scorer.policy.heads import weighted_pieces
+from services.scorer.policy.heads import piece_weights
 
 CLUSTERS = 64
 SHRINKAGE = 30.0
@@ -54,7 +55,7 @@ def fit_heads(corpus: Corpus, rows: Indices, vocabulary: int, seed: int) -> Head
         clusters=ClusterHead(centroids, quality, TOP_P, TEMPERATURE),
         cell_counts=counts,
         linear=fit_linear(corpus.joint[rows], corpus.unit[rows], scores, seed),
-        pieces=_pieces([corpus.vectors[i].piece_ids for i in rows], scores, vocabulary),
+        pieces=_pieces([corpus.vectors[i].pieces for i in rows], scores, vocabulary),
         means=means,
         far_similarity=float(np.quantile(nearest.max(axis=1), 0.01)),
     )
@@ -70,19 +71,18 @@ def _table(scores: Floats, assigned: Indices, means: Floats) -> tuple[Floats, In
     return quality, counts
 
 
-def _pieces(texts: Sequence[Indices], scores: Floats, vocabulary: int) -> PieceHead:
+def _pieces(texts: Sequence[Pieces], scores: Floats, vocabulary: int) -> PieceHead:
     seen = np.zeros(vocabulary, dtype=np.int64)
-    for ids in texts:
-        seen[np.unique(ids)] += 1
+    for pieces in texts:
+        seen[pieces.ids] += 1
     idf: Halves = np.where(seen >= 2, np.log((1 + len(texts)) / (1 + seen)) + 1, 0).astype(
         np.float16
     )
-    weighted = [weighted_pieces(ids, idf) for ids in texts]
     matrix = SparseRows(
-        np.repeat(np.arange(len(weighted)), [len(ids) for ids, _ in weighted]),
-        np.concatenate([ids for ids, _ in weighted]),
-        np.concatenate([values for _, values in weighted]),
-        (len(weighted), vocabulary),
+        np.repeat(np.arange(len(texts)), [len(pieces.ids) for pieces in texts]),
+        np.concatenate([pieces.ids for pieces in texts]),
+        np.concatenate([piece_weights(pieces, idf) for pieces in texts]),
+        (len(texts), vocabulary),
     )
     offsets = np.nanmean(scores, axis=0)
     weights = np.empty((vocabulary, scores.shape[1]), dtype=np.float16)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from services.scorer.adapters.wordpiece import UNKNOWN
 from services.scorer.model.artifact import TextVector
 from services.scorer.model.fault import EmbedderError
-from services.scorer.policy.embedding import Spread, spread_of, tail
+from services.scorer.policy.embedding import Spread, counted, spread_of, tail
 from services.scorer.policy.surface import features
 
 if TYPE_CHECKING:
@@ -89,20 +89,18 @@ class MiniLmEmbedder:
             EmbedderError: the encoder failed.
         """
         read = tail(text, self._max_bytes)
-        ids = np.array(
-            self._tokenizer.encode(read, add_special_tokens=False).ids[-(MAX_TOKENS - 2) :],
-            dtype=np.int64,
-        )
-        known = ids[ids != self._unknown_id]
+        ids: list[int] = self._tokenizer.encode(read, add_special_tokens=False).ids
+        ids = ids[-(MAX_TOKENS - 2) :]
+        pieces, unknown_share = counted(ids, self._unknown_id)
         return TextVector(
             joint=np.concatenate([self._meaning(ids), spread_of(self._spread, features(read))]),
-            piece_ids=known,
-            unknown_share=1.0 - known.size / ids.size if ids.size else 0.0,
+            pieces=pieces,
+            unknown_share=unknown_share,
             embedded_bytes=len(read.encode("utf-8", "replace")),
         )
 
-    def _meaning(self, ids: Indices) -> Floats:
-        asked = np.concatenate([self._ends[:1], ids, self._ends[1:]]).astype(np.int64)[None]
+    def _meaning(self, ids: Sequence[int]) -> Floats:
+        asked = np.array([[self._ends[0], *ids, self._ends[1]]], dtype=np.int64)
         feed = {
             "input_ids": asked,
             "attention_mask": np.ones_like(asked),

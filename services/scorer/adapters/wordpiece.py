@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from tokenizers import Tokenizer
 
 from services.scorer.adapters.words import PlainWords
 from services.scorer.model.artifact import TextVector
-from services.scorer.policy.embedding import StaticTables, joint, tail
+from services.scorer.policy.embedding import StaticTables, counted, joint, tail
 from services.scorer.policy.surface import features
 
 NAME = "static-wordpiece-1"
@@ -43,12 +42,11 @@ class StaticEmbedder:
     def embed(self, text: str) -> TextVector:
         """Return the vector of the text's last bytes."""
         read = tail(text, self._max_bytes)
-        ids = np.array(self._pieces(read), dtype=np.int64)
-        known = ids[ids != self._unknown_id]
+        pieces, unknown_share = counted(self._pieces(read), self._unknown_id)
         return TextVector(
-            joint=joint(self._tables, known, features(read)),
-            piece_ids=known,
-            unknown_share=1.0 - known.size / ids.size if ids.size else 0.0,
+            joint=joint(self._tables, pieces, features(read)),
+            pieces=pieces,
+            unknown_share=unknown_share,
             embedded_bytes=len(read.encode("utf-8", "replace")),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,13 +25,24 @@ DEFAULT_TOP_P = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The known word pieces of one text, each once, and how often each appears."""
+
+    ids: Indices
+    counts: Floats
+
+
+NO_PIECES = Pieces(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TextVector:
     """One text as an embedder sees it."""
 
     joint: Floats
     """Meaning at unit length, then surface features; what the linear head reads."""
-    piece_ids: Indices
-    """Known word pieces in order of appearance, with repeats; what the word-piece head reads."""
+    pieces: Pieces
+    """What the word-piece head reads."""
     unknown_share: float
     """Share of word pieces that the vocabulary lacks, [0, 1]."""
     embedded_bytes: int
@@ -39,7 +51,7 @@ class TextVector:
     @property
     def unit(self) -> Floats:
         """The joint vector at unit length; zero stays zero."""
-        size = float(np.linalg.norm(self.joint))
+        size = math.sqrt(self.joint @ self.joint)
         return self.joint / size if size > 0 else self.joint
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from services.scorer.model.artifact import Bytes8, Floats, Halves, Indices
+from services.scorer.model.artifact import Bytes8, Floats, Halves, Pieces
 
 CLIP = 4.0
 """Standard deviations beyond which a surface feature says no more."""
@@ -56,24 +59,30 @@ def tail(text: str, max_bytes: int) -> str:
     return encoded[start:].decode("utf-8")
 
 
-def meaning(tables: StaticTables, piece_ids: Indices) -> Floats:
+def counted(piece_ids: Iterable[int], unknown_id: int) -> tuple[Pieces, float]:
+    """Return the known pieces of a text, and the share of its pieces that is unknown."""
+    counts = Counter(piece_ids)
+    total, unknown = counts.total(), counts.pop(unknown_id, 0)
+    ids = np.fromiter(counts, np.int64, len(counts))
+    pieces = Pieces(ids, np.fromiter(counts.values(), np.float64, len(counts)))
+    return pieces, unknown / total if total else 0.0
+
+
+def meaning(tables: StaticTables, pieces: Pieces) -> Floats:
     """Return the mean of the pieces' vectors at unit length; zero when there are none."""
-    width = tables.vectors.shape[1]
-    if piece_ids.size == 0:
-        return np.zeros(width)
-    scales = tables.scales[piece_ids].astype(np.float64)
-    mean: Floats = scales @ tables.vectors[piece_ids].astype(np.float64) / piece_ids.size
-    size = float(np.linalg.norm(mean))
-    return mean / size if size > 0 else mean
+    scales = tables.scales[pieces.ids] * pieces.counts
+    total: Floats = scales @ tables.vectors.take(pieces.ids, axis=0).astype(np.float64)
+    size = math.sqrt(total @ total)
+    return total / size if size > 0 else total
 
 
-def joint(tables: StaticTables, piece_ids: Indices, surface: Floats) -> Floats:
+def joint(tables: StaticTables, pieces: Pieces, surface: Floats) -> Floats:
     """Return meaning and standardised surface features as one vector."""
-    return np.concatenate([meaning(tables, piece_ids), spread_of(tables.spread, surface)])
+    return np.concatenate([meaning(tables, pieces), spread_of(tables.spread, surface)])
 
 
 def spread_of(spread: Spread, surface: Floats) -> Floats:
     """Return standardised surface features, weighed against a meaning of length 1."""
     standard = (surface - spread.means) / spread.deviations
-    weighed: Floats = np.clip(standard, -CLIP, CLIP) * (SURFACE_WEIGHT / np.sqrt(surface.size))
-    return weighed
+    clipped: Floats = np.minimum(np.maximum(standard, -CLIP), CLIP)
+    return clipped * (SURFACE_WEIGHT / math.sqrt(surface.size))

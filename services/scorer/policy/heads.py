@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from services.scorer.model.artifact import (
     Indices,
     LinearHead,
     PieceHead,
+    Pieces,
     TextVector,
 )
 
@@ -49,11 +51,11 @@ def predict(artifact: Artifact, text: TextVector) -> Prediction:
     if artifact.linear is not None:
         parts.append(linear_quality(artifact.linear, text, is_far=is_far))
     if artifact.pieces is not None:
-        parts.append(piece_quality(artifact.pieces, text.piece_ids))
-    quality = np.mean(parts, axis=0)
+        parts.append(piece_quality(artifact.pieces, text.pieces))
+    quality: Floats = sum(parts[1:], parts[0]) / len(parts)
     if is_far:
         quality = (quality + artifact.means) / 2
-    return Prediction(np.clip(quality, 0.0, 1.0), nearby, is_far)
+    return Prediction(np.minimum(np.maximum(quality, 0.0), 1.0), nearby, is_far)
 
 
 def nearest(clusters: ClusterHead, unit: Floats) -> Nearby:
@@ -83,16 +85,15 @@ def linear_quality(head: LinearHead, text: TextVector, *, is_far: bool) -> Float
     return quality
 
 
-def piece_quality(head: PieceHead, piece_ids: Indices) -> Floats:
+def piece_quality(head: PieceHead, pieces: Pieces) -> Floats:
     """Return the word-piece head's qualities; without a known piece those are its offsets."""
-    ids, values = weighted_pieces(piece_ids, head.idf)
-    quality: Floats = values @ head.weights[ids].astype(np.float64) + head.offsets
+    weights = head.weights.take(pieces.ids, axis=0).astype(np.float64)
+    quality: Floats = piece_weights(pieces, head.idf) @ weights + head.offsets
     return quality
 
 
-def weighted_pieces(piece_ids: Indices, idf: Halves) -> tuple[Indices, Floats]:
-    """Return each distinct piece with its weight: 1 + log count, times idf, at unit length."""
-    ids, counts = np.unique(piece_ids, return_counts=True)
-    values = (1.0 + np.log(counts)) * idf[ids].astype(np.float64)
-    size = float(np.linalg.norm(values))
-    return ids, values / size if size > 0 else values
+def piece_weights(pieces: Pieces, idf: Halves) -> Floats:
+    """Return the weight of each piece: 1 + log count, times idf, at unit length together."""
+    values: Floats = (1.0 + np.log(pieces.counts)) * idf[pieces.ids]
+    size = math.sqrt(values @ values)
+    return values / size if size > 0 else values

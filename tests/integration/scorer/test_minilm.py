@@ -42,7 +42,7 @@ def test_a_text_is_the_mean_of_its_states_at_unit_length_beside_its_surface() ->
     assert session.asked == [[ends[0], 1, 2, 0, ends[1]]]
     assert vector.joint.shape == (made.dimensions,) == (minilm.WIDTH + COUNT,)
     assert np.linalg.norm(vector.joint[: minilm.WIDTH]) == pytest.approx(1.0)
-    assert vector.piece_ids.tolist() == [1, 2]
+    assert vector.pieces.ids.tolist() == [1, 2]
     assert vector.unknown_share == pytest.approx(1 / 3)
     assert made.is_slow
     assert made.vocabulary == tokenizer().get_vocab_size()

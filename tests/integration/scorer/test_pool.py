@@ -12,7 +12,7 @@ import pytest
 
 from services.domain.errors import Reason, RouterError
 from services.runtime.clock import SystemClock
-from services.scorer.model.artifact import TextVector
+from services.scorer.model.artifact import NO_PIECES, TextVector
 from services.scorer.model.fault import EmbedderError
 from services.scorer.server.pool import EmbeddingPool
 
@@ -39,7 +39,7 @@ class Gate:
         if text == "break it":
             raise EmbedderError("Fail")
         width = 1 if text == "cut it" else WIDTH
-        return TextVector(np.ones(width), np.zeros(0, dtype=np.int64), 0.0, len(text))
+        return TextVector(np.ones(width), NO_PIECES, 0.0, len(text))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 
 from services.domain.catalog import Catalog, build_catalog
 from services.scorer.model.artifact import (
+    NO_PIECES,
     Artifact,
     ArtifactKnobs,
     Axes,
@@ -83,7 +84,7 @@ def text(*joint: float) -> TextVector:
     """Return the vector of a text that points there."""
     padded = np.zeros(WIDTH)
     padded[: len(joint)] = joint
-    return TextVector(padded, np.zeros(0, dtype=np.int64), 0.0, 10)
+    return TextVector(padded, NO_PIECES, 0.0, 10)
 
 
 def desk(made: Artifact, models: Catalog, risk_price_usd: float = 0.1) -> Desk:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from services.cli.train_scorer.linear import fit_linear
-from services.scorer.model.artifact import Floats, LinearHead, TextVector
+from services.scorer.model.artifact import NO_PIECES, Floats, LinearHead, TextVector
 from services.scorer.policy.heads import linear_quality
 
 ROWS = 3_000
@@ -27,7 +27,7 @@ def unit(joint: Floats) -> Floats:
 
 
 def predicted(head: LinearHead, joint: Floats, *, is_far: bool = False) -> Floats:
-    vectors = (TextVector(row, np.zeros(0, dtype=np.int64), 0.0, 10) for row in joint)
+    vectors = (TextVector(row, NO_PIECES, 0.0, 10) for row in joint)
     return np.stack([linear_quality(head, vector, is_far=is_far) for vector in vectors])
 
 

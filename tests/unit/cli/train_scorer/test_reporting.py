@@ -25,7 +25,7 @@ from services.cli.train_scorer.metrics import Interval, Recovery, accuracies, re
 from services.cli.train_scorer.plots import Line, Plot, svg
 from services.cli.train_scorer.spending import height_over, judge_spending, upper_hull
 from services.cli.train_scorer.texts import overlaps
-from services.scorer.model.artifact import TextVector
+from services.scorer.model.artifact import NO_PIECES, TextVector
 
 SVG = "{http://www.w3.org/2000/svg}"
 numbers = st.floats(-1e6, 1e6)
@@ -42,7 +42,7 @@ def corpus(prompts: list[str], tables: list[str]) -> Corpus:
         stems=tuple(prompts),
         folds=np.arange(count) % 5,
         scores=np.zeros((count, 2)),
-        vectors=(TextVector(unit[0], np.zeros(0, dtype=np.int64), 0.0, 0),) * count,
+        vectors=(TextVector(unit[0], NO_PIECES, 0.0, 0),) * count,
         joint=unit,
         unit=unit,
     )

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scorer.policy.embedding import joint, meaning, tail
-from services.scorer.policy.heads import weighted_pieces
+from services.scorer.model.artifact import NO_PIECES
+from services.scorer.policy.embedding import counted, joint, meaning, tail
+from services.scorer.policy.heads import piece_weights
 from services.scorer.policy.surface import COUNT, features
 from tests.fakes import scorer_bundle as tiny
 
@@ -58,23 +59,25 @@ def test_a_text_has_one_vector_of_bounded_length(text: str) -> None:
 @pytest.mark.spec("SCO-6")
 def test_meaning_is_the_mean_of_known_pieces_at_unit_length() -> None:
     tables = tiny.tables()
-    ids = np.array([1, 2, 3])
-    rows = tables.vectors[ids].astype(np.float64) * 0.01
+    pieces, _ = counted([1, 2, 3, 2], unknown_id=0)
+    rows = tables.vectors[[1, 2, 3, 2]].astype(np.float64) * 0.01
     expected = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
-    assert meaning(tables, ids) == pytest.approx(expected, abs=1e-3)
-    assert meaning(tables, np.array([], dtype=np.int64)).tolist() == [0.0] * tiny.WIDTH
-    assert joint(tables, ids, np.full(COUNT, 99.0))[-1] == pytest.approx(4 * 0.5 / COUNT**0.5)
+    assert meaning(tables, pieces) == pytest.approx(expected, abs=1e-3)
+    assert meaning(tables, NO_PIECES).tolist() == [0.0] * tiny.WIDTH
+    assert joint(tables, pieces, np.full(COUNT, 99.0))[-1] == pytest.approx(4 * 0.5 / COUNT**0.5)
 
 
 def test_unknown_words_are_counted_and_left_out() -> None:
     vector = tiny.embedder().embed("prove zebra the quark")
     assert vector.unknown_share == 0.5
-    assert vector.piece_ids.tolist() == [1, 2]
+    assert vector.pieces.ids.tolist() == [1, 2]
 
 
 def test_repeats_weigh_by_the_logarithm_of_their_count() -> None:
-    ids, values = weighted_pieces(np.array([3, 5, 3]), np.ones(9, np.float16))
-    assert ids.tolist() == [3, 5]
+    pieces, unknown_share = counted([3, 0, 5, 3], unknown_id=0)
+    assert unknown_share == 0.25
+    assert (pieces.ids.tolist(), pieces.counts.tolist()) == ([3, 5], [2.0, 1.0])
+    values = piece_weights(pieces, np.ones(9, np.float16))
     assert values[0] / values[1] == pytest.approx(1 + np.log(2))
     assert np.linalg.norm(values) == pytest.approx(1.0)
 
