@@ -8,7 +8,7 @@ pure rooms.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway import metrics
@@ -24,6 +24,7 @@ from gateway.rescues import is_of_outage
 from gateway.restoring import restored
 from gateway.sessions.history import Shortening
 from gateway.sessions.sizes import sized
+from services.domain.copying import replace
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 
@@ -166,7 +167,8 @@ class Actions:
         if commands is not None:
             action = await commands.with_forced(action)
         if self._stages.issuers is not None:
-            action = replace(action, issuer=await self._stages.issuers.issuer(action))
+            issuer = await self._stages.issuers.issuer(action)
+            action = action if issuer is None else replace(action, issuer=issuer)
         is_led = decider.is_session_led(action)
         memory = await thread.recall(is_led=is_led)
         if commands is not None and is_led and await commands.continued(action):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway import metrics
@@ -11,12 +11,12 @@ from gateway.deciding.forcing import FORCED_REASON, yielding_layer
 from gateway.deciding.issuers import bound_to, has_provider, issuer_gone
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
-from gateway.ground import Ground
+from gateway.ground import Ground, marked_if_switched
 from gateway.model.decision import DecisionPath
 from gateway.plan import requested_model
 from gateway.records import Records
 from gateway.rescues import DEFAULT_RULES, with_rescues
-from gateway.sessions.usage import is_model_switched
+from services.domain.copying import replace
 from services.domain.wire.requirements import unmet
 
 if TYPE_CHECKING:
@@ -141,10 +141,7 @@ class Decider:
             return replace(decision, reason=reason, pin=None, summary=None)
         reason = FORCED_REASON if caller.is_forced_by_session else "forced"
         decision = ground.decision(model, DecisionPath.FORCED, reason)
-        is_switched = self._routing is not None and is_model_switched(
-            memory.session, model.id, is_history_known=memory.is_known
-        )
-        return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
+        return decision if self._routing is None else marked_if_switched(decision, memory)
 
     async def _unforced(
         self, ground: Ground, memory: Memory, *, within: ModelTier | None = None
@@ -175,9 +172,12 @@ class Decider:
     def _frozen(self, action: Action, known: EligibilityAnswer) -> EligibilityRecord:
         forced = action.caller.forced_model
         model = self._catalog.resolve(forced) if forced else None
+        features, overflow_tokens = action.features, action.overflow_tokens
+        if overflow_tokens != features.overflow_tokens:
+            features = replace(features, overflow_tokens=overflow_tokens)
         question = Question(
             installation_id=action.caller.installation_id,
-            features=replace(action.features, overflow_tokens=action.overflow_tokens),
+            features=features,
             now_unix_s=self._clock.now_unix_s(),
             snapshot=known.snapshot,
             family=action.request.family,

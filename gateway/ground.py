@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from gateway.model import Plan
 from gateway.model.decision import CredentialScope, Decision, DecisionPath
 from gateway.plan import planned_bindings
+from gateway.sessions.usage import is_model_switched
+from services.domain.copying import replace
 from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
+    from gateway.deciding.pinned import Memory
     from gateway.model import Action, EligibilityAnswer, EligibilityRecord
+    from gateway.sessions.model import Choice
     from services.domain.catalog import Model
 
 
@@ -36,9 +40,17 @@ class Ground:
         return self.known.snapshot.passed_over if self.known.snapshot is not None else ()
 
     def decision(
-        self, model: Model, path: DecisionPath, reason: str, *, provider: str = ""
+        self,
+        model: Model,
+        path: DecisionPath,
+        reason: str,
+        *,
+        provider: str = "",
+        pin: Choice | None = None,
     ) -> Decision:
         """Return the decision for ``model``, ``provider`` first where that may serve.
+
+        ``pin`` is what the session is pinned to from now on; None: its pin stays as it is.
 
         Raises:
             RouterError: nothing may serve the model.
@@ -66,7 +78,15 @@ class Ground:
             affinity_key=caller.session_key.hex(),
         )
         scope = _scope(is_presented=bool(presented), has_tenant_credentials=has_own)
-        return Decision(self.record, plan, reason, path, scope=scope)
+        return Decision(self.record, plan, reason, path, scope, pin)
+
+
+def marked_if_switched(decision: Decision, memory: Memory) -> Decision:
+    """Return a decision that says so where signed reasoning may belong to another model."""
+    chosen = decision.plan.bindings[0].model_id
+    if not is_model_switched(memory.session, chosen, is_history_known=memory.is_known):
+        return decision
+    return replace(decision, plan=replace(decision.plan, is_model_switched=True))
 
 
 def _scope(*, is_presented: bool, has_tenant_credentials: bool) -> CredentialScope:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.eligibility import freeze
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

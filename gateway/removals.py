@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from gateway.model import Layer
 
 if TYPE_CHECKING:
-    from gateway.model import EligibilityRecord
+    from collections.abc import Mapping
+
+    from gateway.model import EligibilityRecord, ModelExclusion
+
+MOST_KEPT = 1024
+_kept: dict[int, tuple[tuple[ModelExclusion, ...], Mapping[str, Layer]]] = {}
+"""By the identity of a list, which is kept with it so that this is nobody else's."""
 
 
 def permits(record: EligibilityRecord, model_id: str, provider: str) -> bool:
@@ -43,7 +49,22 @@ def model_removal_of(record: EligibilityRecord, model_id: str) -> Layer | None:
         record.safety_excluded_models,
         record.requirement_excluded_models,
     ):
-        for exclusion in exclusions:
-            if exclusion.model_id == model_id:
-                return exclusion.layer
+        if exclusions:
+            layer = _by_model(exclusions).get(model_id)
+            if layer is not None:
+                return layer
     return None
+
+
+def _by_model(exclusions: tuple[ModelExclusion, ...]) -> Mapping[str, Layer]:
+    """Return the first layer against each model; that of a list that was asked of is kept.
+
+    A deployment with few credentials excludes most of a catalog, and records share the lists.
+    """
+    kept = _kept.get(id(exclusions))
+    if kept is None:
+        layers = {each.model_id: each.layer for each in reversed(exclusions)}
+        kept = _kept[id(exclusions)] = (exclusions, layers)
+        if len(_kept) > MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return kept[1]

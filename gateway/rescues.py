@@ -6,7 +6,7 @@ session's strikes. Which fault opens which target is dispatch's to know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,12 @@ from gateway.model import DecisionPath, Rescue, RescueCause
 from gateway.model.decision import CredentialScope
 from gateway.plan import permitted_bindings
 from gateway.sessions.strikes import cooldown_ends, struck_for_life
+from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
 from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gateway.deciding.pinned import Moment
     from gateway.ground import Ground
@@ -70,8 +71,7 @@ def with_rescues(
     Bindings at providers that overloads have disabled for the session go last.
     """
     plan = _with_disabled_last(decision.plan, session)
-    decision = replace(decision, plan=plan)
-    candidates = _Candidates(decision, ground, session, moment, rules)
+    candidates = _Candidates(decision, plan, ground, session, moment, rules)
     return replace(
         decision,
         plan=replace(
@@ -118,18 +118,20 @@ class _Candidates:
     def __init__(
         self,
         decision: Decision,
+        plan: Plan,
         ground: Ground,
         session: Session,
         moment: Moment,
         rules: RescueRules,
     ) -> None:
         self._decision = decision
+        self._plan = plan
         self._ground = ground
         self._session = session
         self._moment = moment
         self._rules = rules
-        self._planned = moment.catalog.models[decision.plan.bindings[0].model_id]
-        self._providers = {binding.provider for binding in decision.plan.bindings}
+        self._planned = moment.catalog.models[plan.bindings[0].model_id]
+        self._providers = {binding.provider for binding in plan.bindings}
         self._struck = struck_for_life(session)
         self._cooling = cooldown_ends(session, moment.now_unix_s)
         self._permitted: dict[str, tuple[BindingRef, ...]] = {}
@@ -143,7 +145,7 @@ class _Candidates:
             return
         if stored_field(self._ground.action.request):
             return
-        plan = self._decision.plan
+        plan = self._plan
         if not plan.is_user_forced:
             if self._rules.is_cyber_on and not plan.is_hard_pinned:
                 yield from self._cyber()
@@ -154,11 +156,9 @@ class _Candidates:
 
     def _plans(self) -> Iterator[Rescue]:
         """Return the paid key of the same binding, where the caller's plan goes first."""
-        binding = self._decision.plan.bindings[0]
+        binding = self._plan.bindings[0]
         kinds = {
-            known.kind
-            for _, known in self._decision.plan.presented
-            if known.provider == binding.provider
+            known.kind for _, known in self._plan.presented if known.provider == binding.provider
         }
         for kind, cause in _PLAN_CAUSES.items():
             if kind in kinds and self._is_paid(binding):
@@ -190,20 +190,18 @@ class _Candidates:
         if model is None or model.id == self._planned.id or not model.bindings:
             return
         vendor = model.bindings[0].provider
-        if vendor == self._decision.plan.bindings[0].provider:
+        if vendor == self._plan.bindings[0].provider:
             return
-        for found in self._to(model, RescueCause.BASELINE):
-            at_vendor = tuple(row for row in found.bindings if row.provider == vendor)
-            if at_vendor:
-                yield replace(found, bindings=at_vendor)
+        at_vendor = tuple(row for row in self._bindings_of(model) if row.provider == vendor)
+        yield from self._to(model, RescueCause.BASELINE, at_vendor)
 
     def _larger_windows(self) -> Iterator[Rescue]:
-        window = max(row.context_window_tokens for row in self._decision.plan.bindings)
+        window = max(row.context_window_tokens for row in self._plan.bindings)
         for model in (self._planned, *self._pool):
-            for found in self._to(model, RescueCause.LARGER_WINDOW):
-                larger = tuple(r for r in found.bindings if r.context_window_tokens > window)
-                if larger:
-                    yield replace(found, bindings=larger)
+            larger = tuple(
+                row for row in self._bindings_of(model) if row.context_window_tokens > window
+            )
+            yield from self._to(model, RescueCause.LARGER_WINDOW, larger)
 
     def _siblings(self) -> Iterator[Rescue]:
         for model in self._pool:
@@ -243,13 +241,16 @@ class _Candidates:
             self._permitted[model.id] = bindings
         return bindings
 
-    def _to(self, model: Model, cause: RescueCause) -> Iterator[Rescue]:
-        """Return the target that a model is, where it may serve."""
+    def _to(
+        self, model: Model, cause: RescueCause, chosen: Sequence[BindingRef] | None = None
+    ) -> Iterator[Rescue]:
+        """Return the target that a model is, where it may serve; ``chosen``: only those of it."""
         bindings = self._bindings_of(model)
-        if bindings:
+        wanted = bindings if chosen is None else tuple(chosen)
+        if wanted:
             yield Rescue(
                 cause,
-                bindings,
+                wanted,
                 cooldown_end_unix_s=self._cooling.get(model.id),
                 is_other_provider=bindings[0].provider not in self._providers,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway import metrics
@@ -23,11 +23,12 @@ from gateway.deciding.planning import Scored, binding_at, choice_of, plan_questi
 from gateway.deciding.prompt import prompt_of
 from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of, unavailable
 from gateway.deciding.summaries import offer_of, writers_of
+from gateway.ground import marked_if_switched
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import Choice
 from gateway.sessions.risks import record_risks
-from gateway.sessions.usage import is_model_switched
 from gateway.turns.loops import Loop, loop_of
+from services.domain.copying import replace
 from services.domain.errors import PeerError, RouterError
 from services.domain.vocab import TurnType
 from services.domain.wire.openai_responses import stored_field
@@ -89,9 +90,7 @@ class Routing:
         now_unix_s = self._clock.now_unix_s()
         moment = Moment(self._catalog, ground.record, self._rules.strategy.value, now_unix_s)
         decision = await self._chosen(_Case(ground, memory, moment, within))
-        chosen = decision.plan.bindings[0].model_id
-        is_switched = is_model_switched(memory.session, chosen, is_history_known=memory.is_known)
-        return replace(decision, plan=replace(decision.plan, is_model_switched=is_switched))
+        return marked_if_switched(decision, memory)
 
     def is_session_led(self, action: Action) -> bool:
         """Return whether the session of an action has a say in what serves it."""
@@ -123,7 +122,8 @@ class Routing:
         escalation, strong = self._loop(case, pin)
         if strong is not None:
             return self._escalated(case, strong, escalation)
-        return replace(await self._unescalated(case, pin), escalation=escalation)
+        decision = await self._unescalated(case, pin)
+        return replace(decision, escalation=escalation) if escalation else decision
 
     async def _unescalated(self, case: _Case, pin: Choice | None) -> Decision:
         if pin is not None and _is_continued(case):
@@ -284,8 +284,9 @@ class Routing:
 
     def _on_pin(self, case: _Case, pin: Choice, path: DecisionPath, reason: str) -> Decision:
         model = self._catalog.models[pin.model_id]
-        decision = case.ground.decision(model, path, reason, provider=pin.provider)
-        return replace(decision, pin=replace(pin, paired_model_id="", paired_provider=""))
+        if pin.paired_model_id or pin.paired_provider:
+            pin = replace(pin, paired_model_id="", paired_provider="")
+        return case.ground.decision(model, path, reason, provider=pin.provider, pin=pin)
 
     def _fresh(self, case: _Case, fresh: Candidate, path: DecisionPath, reason: str) -> Decision:
         model = self._catalog.models.get(fresh.binding.model_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from gateway.deciding.pinned import Memory
@@ -21,6 +20,7 @@ from gateway.sessions.strikes import apply_effect
 from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
 from gateway.turns.loops import progress_digest
+from services.domain.copying import replace
 from services.domain.vocab import ModelTier, TurnType, WireFamily
 from services.domain.wire.model import StopReason
 
@@ -129,6 +129,7 @@ class SessionThread:
         self._is_remembered = False
         self._is_served = False
         self._is_state_kept = False
+        self._known_progress = b""
 
     async def recall(self, *, is_led: bool) -> Memory:
         """Return what is remembered, this action's history counted in.
@@ -279,7 +280,9 @@ class SessionThread:
 
     @property
     def _progress(self) -> bytes:
-        return progress_digest(self._action.request, self._action.features)
+        if not self._known_progress:
+            self._known_progress = progress_digest(self._action.request, self._action.features)
+        return self._known_progress
 
     @property
     def _history(self) -> tuple[int, int, float]:

@@ -7,7 +7,6 @@ plan, the caller or the tenant pays. Tokens that nobody reported are estimated a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.model.record import (
@@ -17,6 +16,7 @@ from gateway.model.record import (
     Opening,
     UsageSource,
 )
+from services.domain.copying import replace
 from services.domain.pricing import (
     Rates,
     cost_at,

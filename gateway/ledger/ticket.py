@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.ledger.settlement import unknown_attempt
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, Tail
 from gateway.model.attempt import BindingRef
 from gateway.model.record import AttemptOutcome, AttemptRecord, UsageSource
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

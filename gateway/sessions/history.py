@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import Alias, History
 from gateway.sessions.strikes import merge_strikes
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from gateway.sessions.model import Session

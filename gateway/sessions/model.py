@@ -9,6 +9,7 @@ import enum
 from dataclasses import dataclass, field
 
 from gateway.model import InstallationId
+from services.domain.copying import replace
 from services.domain.wire.state.kept import Kept
 
 TTL_S = 3600.0
@@ -123,6 +124,12 @@ class Strikes:
     """Overloaded answers in a row that the client saw."""
     disabled_providers: tuple[str, ...] = ()
     models: tuple[Strike, ...] = ()
+
+    def without_counts(self) -> Strikes:
+        """Return what is left when a row of errors ends: itself where there was none."""
+        if not self.upstream_errors and not self.overloads:
+            return self
+        return replace(self, upstream_errors=0, overloads=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import FOREVER_UNIX_S, TTL_S, Choice, Pin
+from services.domain.copying import replace
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
@@ -72,14 +73,11 @@ def write_pin(
         first_unix_s=old.first_unix_s if old is not None else now_unix_s,
         turn_count=old.turn_count + 1 if old is not None else 1,
     )
-    strikes = session.strikes
-    if not is_same_model:
-        strikes = replace(strikes, upstream_errors=0, overloads=0)
     return replace(
         session,
         pin=pin,
         pin_epoch=session.pin_epoch + is_forced,
-        strikes=strikes,
+        strikes=session.strikes if is_same_model else session.strikes.without_counts(),
         last_seen_unix_s=max(session.last_seen_unix_s, now_unix_s),
     )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import MeanRisk, Risks
+from services.domain.copying import replace
 from services.domain.risk import running_mean
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from gateway.sessions.model import Round, Session
@@ -25,6 +26,8 @@ def is_stuck(session: Session, digest: bytes, now_unix_s: float) -> bool:
     That is the fifth of eight within 90 s, all answered by one model at one provider. Requests that
     nobody answered do not count: a client may repeat those.
     """
+    if len(session.rounds) < REPEATS - 1:
+        return False
     alike = Counter(
         (made.model_id, made.provider)
         for made in session.rounds

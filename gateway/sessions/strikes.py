@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.model import EffectKind
 from gateway.sessions.model import Strike, Strikes
 from gateway.sessions.pins import clear_pin, expire_pin
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,8 +96,8 @@ def apply_effect(session: Session, effect: Effect, now_unix_s: float, cooldown_s
         case EffectKind.DEMOTE:
             return strike_model(session, Strike(effect.model_id, "failed"), now_unix_s)
         case EffectKind.CLEAR_COUNTS:
-            cleared = replace(session.strikes, upstream_errors=0, overloads=0)
-            return replace(session, strikes=cleared)
+            cleared = session.strikes.without_counts()
+            return session if cleared is session.strikes else replace(session, strikes=cleared)
         case EffectKind.COUNT_REFUSAL if is_pinned:
             return count_upstream_error(session, now_unix_s)
         case EffectKind.COUNT_OVERLOAD if is_pinned:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import BindingUse, CacheState
+from services.domain.copying import replace
 from services.domain.wire.model import Text, ToolResult, ToolUse
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def record_use(
         last_output_limit_unix_s=(
             use.ended_unix_s if use.is_output_limited else session.last_output_limit_unix_s
         ),
-        strikes=replace(session.strikes, upstream_errors=0, overloads=0),
+        strikes=session.strikes.without_counts(),
         last_seen_unix_s=max(session.last_seen_unix_s, use.ended_unix_s),
     )
 

@@ -12,7 +12,7 @@ from gateway.turns.texts import encoded
 from services.domain.wire.model import Role, Text, ToolResult, ToolUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request, Turn
@@ -71,12 +71,13 @@ def loop_of(request: Request, features: Features, *, is_stuck: bool = False) -> 
     calls = list(islice(_latest_calls(request), WIDE_WINDOW))
     if _is_wide(calls, features.tool_call_count):
         return Loop.WIDE
-    counted = Counter(calls[:TIGHT_WINDOW])
-    if counted and max(counted.values()) >= TIGHT_REPEATS:
+    if _is_repeated(calls[:TIGHT_WINDOW], TIGHT_REPEATS):
         return Loop.TIGHT
-    said = Counter(islice(_latest_words(request), WORDS_WINDOW))
-    if any(len(w) >= WORDS_CHARS and n >= WORDS_REPEATS for w, n in said.items()):
-        return Loop.WORDS
+    said = list(islice(_latest_texts(request), WORDS_WINDOW))
+    if len(said) >= WORDS_REPEATS:
+        words = (" ".join(text.lower().split()) for text in said)
+        if _is_repeated([each for each in words if len(each) >= WORDS_CHARS], WORDS_REPEATS):
+            return Loop.WORDS
     return Loop.STUCK if is_stuck else Loop.NONE
 
 
@@ -106,7 +107,12 @@ def _latest_calls(request: Request) -> Iterator[tuple[str, bytes]]:
                 yield block.name, hashlib.blake2b(block.arguments, digest_size=8).digest()
 
 
-def _latest_words(request: Request) -> Iterator[str]:
+def _is_repeated(things: Sequence[Hashable], times: int) -> bool:
+    """Return whether some of ``things`` comes that many times."""
+    return len(things) >= times and max(Counter(things).values()) >= times
+
+
+def _latest_texts(request: Request) -> Iterator[str]:
     """Return what the assistant said since the person's last words, latest first."""
     for turn in reversed(request.turns):
         if turn.role is Role.USER and _is_spoken(turn):
@@ -115,7 +121,7 @@ def _latest_words(request: Request) -> Iterator[str]:
             continue
         for block in reversed(turn.blocks):
             if isinstance(block, Text) and block.text.strip():
-                yield " ".join(block.text.lower().split())
+                yield block.text
 
 
 def _newest_words(request: Request) -> bytes:
