@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.effort import LEVELS
+from services.domain.wire.model import TransformAction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from services.domain.wire.model import Record, Request, Target
 
 REASONING_FLOOR_TOKENS = 16_384
 """Least output limit of a target whose hidden reasoning counts and cannot be switched off.
@@ -28,6 +31,32 @@ BUDGETS: Mapping[str, int] = {
     "max": 24576,
 }
 """Budget in tokens that a level stands for, before a target's own limits."""
+
+
+def fitted_limit(
+    request: Request,
+    target: Target,
+    record: Record,
+    name: str = "max_tokens",
+    *,
+    least: int = 0,
+    is_native: bool = False,
+) -> int | None:
+    """Return the output limit to ask for: above what the dialect and reasoning need, then capped.
+
+    A client of the dialect means what it says: its limit is only capped.
+    """
+    limit, cap = request.limits.max_output_tokens, target.max_output_tokens
+    if limit is None:
+        return None
+    floor = REASONING_FLOOR_TOKENS if target.facts.reasoning == "always" else least
+    if limit < floor and not is_native:
+        record.note("reasoning_floor", TransformAction.CLAMPED, name)
+        limit = floor
+    if cap is not None and limit > cap:
+        record.note(name, TransformAction.CLAMPED, name)
+        limit = cap
+    return limit
 
 
 def level_of_budget(budget_tokens: int) -> str:

@@ -164,6 +164,12 @@ def count(value: object) -> int | None:
     return number if number is not None and 0 <= number <= MAX_COUNT else None
 
 
+def latest(told: object, before: int | None) -> int | None:
+    """Return the count that was told last, ``before`` while it is none."""
+    found = count(told)
+    return before if found is None else found
+
+
 def whole(value: object) -> int | None:
     """Return ``value`` when it is a whole number (``5`` or ``5.0``), else None."""
     if isinstance(value, bool):

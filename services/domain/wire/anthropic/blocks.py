@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.content import cache_mark, required
 from services.domain.wire.model import (
     Block,
-    CacheMark,
     Media,
     Opaque,
     ProviderState,
@@ -60,23 +60,21 @@ def decode_block(node: Node, path: str) -> Block:
     decoder = _DECODERS.get(kind)
     if decoder is None:
         rendering = text(node.value.get("text"))
-        return Opaque(FAMILY, kind, node.raw, rendering, cache_of(node))
+        return Opaque(FAMILY, kind, node.raw, rendering, cache_mark(node))
     return decoder(node, node.value, path)
 
 
-def cache_of(node: Node) -> CacheMark | None:
-    """Return the cache breakpoint of a block, a tool or a system block."""
-    mark = node.members.get("cache_control")
-    if mark is None or not isinstance(mark.value, dict):
-        return None
-    return CacheMark(mark.raw, text(mark.value.get("ttl")))
-
-
 def _text(node: Node, value: Mapping[str, object], path: str) -> Block:
-    words = value.get("text")
-    if words is not None and not isinstance(words, str):
-        raise WireError(f"{path}.text", "must be a string")
-    return Text(words or "", cache_of(node), node.raw)
+    return Text(optional(value, "text", path), cache_mark(node), node.raw)
+
+
+def optional(value: Mapping[str, object], key: str, path: str) -> str:
+    """Return a member that is a string; absent and null are the empty one.
+
+    Raises:
+        WireError: it is something else.
+    """
+    return "" if value.get(key) is None else required(value, key, path)
 
 
 def _image(node: Node, value: Mapping[str, object], path: str) -> Block:
@@ -104,7 +102,7 @@ def _media(
         text=words if form in ("text", "content") else "",
         file_id=text(source.get("file_id")) if form == "file" else "",
         title=text(value.get("title")),
-        cache=cache_of(node),
+        cache=cache_mark(node),
         raw=node.raw,
     )
 
@@ -117,30 +115,23 @@ def _words_of(content: object) -> str:
 
 
 def _thinking(node: Node, value: Mapping[str, object], path: str) -> Block:
-    words = value.get("thinking")
-    if words is not None and not isinstance(words, str):
-        raise WireError(f"{path}.thinking", "must be a string")
+    words = optional(value, "thinking", path)
     signature = text(value.get("signature"))
     state = (ProviderState(FAMILY, "signature", signature),) if signature else ()
-    return Thinking(words or "", state, node.raw)
+    return Thinking(words, state, node.raw)
 
 
 def _redacted(node: Node, value: Mapping[str, object], path: str) -> Block:
-    payload = value.get("data")
-    if payload is not None and not isinstance(payload, str):
-        raise WireError(f"{path}.data", "must be a string")
-    return Thinking("", (ProviderState(FAMILY, "redacted", payload or ""),), node.raw)
+    payload = optional(value, "data", path)
+    return Thinking("", (ProviderState(FAMILY, "redacted", payload),), node.raw)
 
 
 def _tool_use(node: Node, value: Mapping[str, object], path: str) -> Block:
-    name = value.get("name")
-    if not isinstance(name, str):
-        raise WireError(f"{path}.name", "must be a string")
     return ToolUse(
-        call_id=_call_id(value, "id", path),
-        name=name,
+        call_id=required(value, "id", path),
+        name=required(value, "name", path),
         arguments=_arguments(node.members.get("input")),
-        cache=cache_of(node),
+        cache=cache_mark(node),
         raw=node.raw,
     )
 
@@ -156,19 +147,12 @@ def _arguments(node: Node | None) -> bytes:
 
 def _tool_result(node: Node, value: Mapping[str, object], path: str) -> Block:
     return ToolResult(
-        call_id=_call_id(value, "tool_use_id", path),
+        call_id=required(value, "tool_use_id", path),
         blocks=decode_content(node.members.get("content"), f"{path}.content"),
         is_error=value.get("is_error") is True,
-        cache=cache_of(node),
+        cache=cache_mark(node),
         raw=node.raw,
     )
-
-
-def _call_id(value: Mapping[str, object], key: str, path: str) -> str:
-    call_id = value.get(key)
-    if not isinstance(call_id, str):
-        raise WireError(f"{path}.{key}", "must be a string")
-    return call_id
 
 
 _DECODERS: Mapping[str, Callable[[Node, Mapping[str, object], str], Block]] = {

@@ -12,8 +12,8 @@ from services.domain.wire.anthropic.reasoning import plan_reasoning
 from services.domain.wire.anthropic.schema import EMPTY_SCHEMA, OPEN_SCHEMA, clean_schema
 from services.domain.wire.model import (
     EncodedRequest,
+    Record,
     ToolUse,
-    Transform,
     TransformAction,
     UnbuildableError,
 )
@@ -44,13 +44,13 @@ def default_max_tokens(target: Target) -> int:
     return min(target.max_output_tokens or DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS)
 
 
-class _Encoder:
+class _Encoder(Record):
     """Builds one body; members are added in one fixed order, so equal input gives equal bytes."""
 
     def __init__(self, request: Request, target: Target) -> None:
+        super().__init__()
         self._request = request
         self._target = target
-        self._transforms: list[Transform] = []
         self._body: dict[str, object] = {}
 
     def encode(self) -> EncodedRequest:
@@ -68,18 +68,18 @@ class _Encoder:
             has_open_tools=_answers_unsigned_calls(messages),
         )
         if plan.code:
-            self._note(plan.code, TransformAction.PROJECTED, "reasoning")
+            self.note(plan.code, TransformAction.PROJECTED, "reasoning")
         self._body["model"] = target.upstream_id
         self._body["max_tokens"] = plan.max_tokens or max_tokens
         self._system()
         self._tools(plan)
         self._body["messages"] = messages
-        self._transforms.extend(history.transforms)
+        self.transforms.extend(history.transforms)
         self._parameters(plan)
         self._body["stream"] = request.is_stream
         self._dropped()
         self._refused()
-        return EncodedRequest(dump(self._body), tuple(self._transforms))
+        return EncodedRequest(dump(self._body), tuple(self.transforms))
 
     def _refused(self) -> None:
         """Leave out what the catalog says the target refuses."""
@@ -87,19 +87,16 @@ class _Encoder:
             owner, _, member = name.partition(".")
             holder = self._body.get(owner) if member else self._body
             if isinstance(holder, dict) and holder.pop(member or owner, None) is not None:
-                self._note("parameter_refused", TransformAction.DROPPED, name)
+                self.note("parameter_refused", TransformAction.DROPPED, name)
             if member and holder == {}:
                 del self._body[owner]
-
-    def _note(self, code: str, action: TransformAction, path: str) -> None:
-        self._transforms.append(Transform(code, action, path))
 
     def _max_tokens(self) -> int:
         asked, cap = self._request.limits.max_output_tokens, self._target.max_output_tokens
         if not asked:
             return default_max_tokens(self._target)
         if cap is not None and asked > cap:
-            self._note("max_tokens_clamped", TransformAction.CLAMPED, "max_tokens")
+            self.note("max_tokens_clamped", TransformAction.CLAMPED, "max_tokens")
             return cap
         return asked
 
@@ -107,7 +104,7 @@ class _Encoder:
         blocks: list[dict[str, object]] = []
         for block in sorted(self._request.system, key=lambda block: block.after_turn):
             if block.after_turn:
-                self._note("system_hoisted", TransformAction.PROJECTED, "messages")
+                self.note("system_hoisted", TransformAction.PROJECTED, "messages")
             if not block.text.strip():
                 continue
             encoded: dict[str, object] = {"type": "text", "text": block.text}
@@ -122,21 +119,21 @@ class _Encoder:
         output = self._request.output
         lines: list[str] = []
         if output.kind == "json_object":
-            self._note("json_object_as_instruction", TransformAction.PROJECTED, "response_format")
+            self.note("json_object_as_instruction", TransformAction.PROJECTED, "response_format")
             lines.append(JSON_OBJECT_LINE)
         if output.kind == "json_schema" and not self._target.facts.structured_output:
-            self._note("json_schema_as_instruction", TransformAction.PROJECTED, "response_format")
+            self.note("json_schema_as_instruction", TransformAction.PROJECTED, "response_format")
             schema = output.schema.decode("utf-8", "replace")
             lines.append(f"{JSON_OBJECT_LINE} It must obey this JSON schema: {schema}")
         if output.verbosity in _VERBOSITY_LINES:
-            self._note("verbosity_as_instruction", TransformAction.PROJECTED, "verbosity")
+            self.note("verbosity_as_instruction", TransformAction.PROJECTED, "verbosity")
             lines.append(_VERBOSITY_LINES[output.verbosity])
         return lines
 
     def _tools(self, plan: Plan) -> None:
         tools = {tool.name: self._tool(tool, i) for i, tool in enumerate(self._request.tools)}
         if len(tools) < len(self._request.tools):
-            self._note("duplicate_tool_dropped", TransformAction.DROPPED, "tools")
+            self.note("duplicate_tool_dropped", TransformAction.DROPPED, "tools")
         is_stubbed = not tools and self._stub_tools(tools)
         if not tools:
             return
@@ -151,9 +148,9 @@ class _Encoder:
             raise UnbuildableError(path, "a tool of this kind has no form here")
         schema, codes = clean_schema(tool.schema if tool.schema != b"{}" else EMPTY_SCHEMA)
         for code in codes:
-            self._note(code, TransformAction.PROJECTED, path)
+            self.note(code, TransformAction.PROJECTED, path)
         if tool.strict:
-            self._note("strict_dropped", TransformAction.DROPPED, path)
+            self.note("strict_dropped", TransformAction.DROPPED, path)
         encoded: dict[str, object] = {"name": tool.name}
         if tool.description:
             encoded["description"] = tool.description
@@ -170,7 +167,7 @@ class _Encoder:
                     schema = orjson.Fragment(OPEN_SCHEMA)
                     tools[block.name] = {"name": block.name, "input_schema": schema}
         if tools:
-            self._note("history_tools_declared", TransformAction.SYNTHESISED, "tools")
+            self.note("history_tools_declared", TransformAction.SYNTHESISED, "tools")
         return bool(tools)
 
     def _tool_choice(self, plan: Plan) -> dict[str, object] | None:
@@ -179,10 +176,10 @@ class _Encoder:
         if choice.mode == "allowed" and not choice.is_call_required:
             kind = "auto"
         if kind in ("any", "tool") and plan.is_thinking:
-            self._note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
+            self.note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
             kind = "auto"
         elif choice.mode == "allowed":
-            self._note("allowed_tools_widened", TransformAction.PROJECTED, "tool_choice")
+            self.note("allowed_tools_widened", TransformAction.PROJECTED, "tool_choice")
         if choice.parallel is False and kind in ("", "auto", "any", "tool"):
             encoded: dict[str, object] = {"type": kind or "auto", "disable_parallel_tool_use": True}
         elif kind:
@@ -198,13 +195,13 @@ class _Encoder:
         top_k = self._request.sampling.top_k
         stops = [stop for stop in limits.stop if stop.strip()]
         if len(stops) < len(limits.stop):
-            self._note("blank_stop_dropped", TransformAction.DROPPED, "stop")
+            self.note("blank_stop_dropped", TransformAction.DROPPED, "stop")
         if stops:
             self._body["stop_sequences"] = stops
         self._sampling(plan)
         if top_k is not None:
             if plan.is_thinking:
-                self._note("top_k_with_thinking", TransformAction.DROPPED, "top_k")
+                self.note("top_k_with_thinking", TransformAction.DROPPED, "top_k")
             else:
                 self._body["top_k"] = top_k
         if plan.thinking is not None:
@@ -224,17 +221,17 @@ class _Encoder:
         """Send the temperature, or else top_p: newer models refuse the two together."""
         temperature, top_p = self._request.sampling.temperature, self._request.sampling.top_p
         if temperature is not None and plan.is_thinking:
-            self._note("temperature_with_thinking", TransformAction.DROPPED, "temperature")
+            self.note("temperature_with_thinking", TransformAction.DROPPED, "temperature")
             temperature = None
         if temperature is not None:
             clamped = min(1.0, max(0.0, temperature))
             if clamped != temperature:
-                self._note("temperature_clamped", TransformAction.CLAMPED, "temperature")
+                self.note("temperature_clamped", TransformAction.CLAMPED, "temperature")
             self._body["temperature"] = clamped if clamped != temperature else temperature
         if top_p is None:
             return
         if temperature is not None or (plan.is_thinking and top_p < 0.95):
-            self._note("top_p_dropped", TransformAction.DROPPED, "top_p")
+            self.note("top_p_dropped", TransformAction.DROPPED, "top_p")
         else:
             self._body["top_p"] = top_p
 
@@ -251,9 +248,9 @@ class _Encoder:
         }
         for name, value in foreign.items():
             if value is not None:
-                self._note("parameter_unsupported", TransformAction.DROPPED, name)
+                self.note("parameter_unsupported", TransformAction.DROPPED, name)
         for name, _ in request.extras:
-            self._note("extra_dropped", TransformAction.DROPPED, name)
+            self.note("extra_dropped", TransformAction.DROPPED, name)
 
 
 def encode_foreign(request: Request, target: Target) -> EncodedRequest:

@@ -17,13 +17,13 @@ from services.domain.wire.labels import CONTINUE_TEXT
 from services.domain.wire.model import (
     Media,
     Opaque,
+    Record,
     Refusal,
     Role,
     Text,
     Thinking,
     ToolResult,
     ToolUse,
-    Transform,
     TransformAction,
 )
 from services.domain.wire.pairing import paired
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 JsonBlock = dict[str, object]
 
 
-class HistoryEncoder:
+class HistoryEncoder(Record):
     """Builds the ``messages`` of one request; ``transforms`` tells what was changed."""
 
     def __init__(self, target: Target) -> None:
-        self.transforms: list[Transform] = []
+        super().__init__()
         self._target = target
         self._messages: list[JsonBlock] = []
 
@@ -59,10 +59,6 @@ class HistoryEncoder:
         self._begin_with_user()
         self._trim_prefill()
         return self._messages
-
-    def note(self, code: str, action: TransformAction, path: str) -> None:
-        """Record one lossy step."""
-        self.transforms.append(Transform(code, action, path))
 
     def _append(self, role: str, content: list[JsonBlock]) -> None:
         if not content:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from services.domain.wire.anthropic.blocks import FAMILY, cache_of, decode_content
+from services.domain.wire.anthropic.blocks import FAMILY, decode_content, optional
+from services.domain.wire.content import cache_mark
 from services.domain.wire.model import (
     Limits,
     OutputFormat,
@@ -128,11 +129,9 @@ def _system_blocks(
     for index, item in enumerate(node.items):
         if not isinstance(item.value, dict):
             raise WireError(f"{path}[{index}]", "must be an object")
-        words = item.value.get("text")
-        if words is not None and not isinstance(words, str):
-            raise WireError(f"{path}[{index}].text", "must be a string")
-        mark = cache_of(item)
-        blocks.append(SystemBlock(words or "", origin, after_turn, mark, place, item.raw))
+        words = optional(item.value, "text", f"{path}[{index}]")
+        mark = cache_mark(item)
+        blocks.append(SystemBlock(words, origin, after_turn, mark, place, item.raw))
     return tuple(blocks)
 
 
@@ -189,7 +188,7 @@ def _tool(node: Node, path: str) -> Tool:
         description=text(node.value.get("description")),
         schema=schema.raw if schema and isinstance(schema.value, dict) else b"{}",
         strict=strict if isinstance(strict, bool) else None,
-        cache=cache_of(node),
+        cache=cache_mark(node),
         raw=node.raw,
     )
 

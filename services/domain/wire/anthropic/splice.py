@@ -21,46 +21,37 @@ from services.domain.wire.anthropic.request import read_document
 from services.domain.wire.anthropic.response import clean_call_id
 from services.domain.wire.forced import with_forced_effort
 from services.domain.wire.levels import nearest_level
-from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.model import TransformAction
 from services.domain.wire.reading import text
+from services.domain.wire.splicer import BodySplicer
 
 if TYPE_CHECKING:
     from services.domain.wire.anthropic.reasoning import Plan
-    from services.domain.wire.model import Request, Target
-    from services.domain.wire.scanner import Document, Edit, Node
+    from services.domain.wire.model import EncodedRequest, Request, Target
+    from services.domain.wire.scanner import Document, Node
 
 
 _EFFORT = "output_config.effort"
 
 
-class _Splicer:
+class _Splicer(BodySplicer):
     """Collects the edits of one body."""
 
     def __init__(self, document: Document, request: Request, target: Target) -> None:
-        self._document = document
-        self._request = request
-        self._target = target
-        self._edits: list[Edit] = []
-        self._transforms: list[Transform] = []
+        super().__init__(document, request, target)
         self._dropped: list[Node] = []
         self._dropped_members: dict[str, list[Node]] = {}
         self._refused_names = target.facts.refused_parameters - REQUIRED_MEMBERS
 
     def splice(self) -> EncodedRequest:
-        document, target = self._document, self._target
-        model = document.member("model")
-        if model is not None and model.value != target.upstream_id:
-            self._edits.append(model.replaced_by(json.dumps(target.upstream_id)))
+        self._name_model()
         max_tokens = self._max_tokens()
         self._reasoning(max_tokens)
         self._refused()
         self._history()
         self._drop_members()
-        self._edits.extend(document.root.without(self._dropped))
-        return EncodedRequest(document.splice(self._edits), tuple(self._transforms))
-
-    def _note(self, code: str, action: TransformAction, path: str) -> None:
-        self._transforms.append(Transform(code, action, path))
+        self._edits.extend(self._document.root.without(self._dropped))
+        return self._spliced()
 
     def _max_tokens(self) -> int:
         node = self._document.member("max_tokens")
@@ -69,11 +60,11 @@ class _Splicer:
         if node is None or node.value is None:
             limit = default_max_tokens(self._target)
             self._set("max_tokens", str(limit))
-            self._note("max_tokens_defaulted", TransformAction.SYNTHESISED, "max_tokens")
+            self.note("max_tokens_defaulted", TransformAction.SYNTHESISED, "max_tokens")
             return limit
         if cap is not None and asked is not None and asked > cap:
             self._set("max_tokens", str(cap))
-            self._note("max_tokens_clamped", TransformAction.CLAMPED, "max_tokens")
+            self.note("max_tokens_clamped", TransformAction.CLAMPED, "max_tokens")
             return cap
         return asked or 0
 
@@ -92,7 +83,7 @@ class _Splicer:
             return
         self._forget(node)
         self._dropped.append(node)
-        self._note(code, TransformAction.DROPPED, key)
+        self.note(code, TransformAction.DROPPED, key)
         if key == "thinking":
             self._drop_clearing()
 
@@ -107,7 +98,7 @@ class _Splicer:
             self._drop("context_management", "clearing_without_thinking")
         elif gone:
             self._edits.extend(edits.without(gone))
-            self._note("clearing_without_thinking", TransformAction.DROPPED, "context_management")
+            self.note("clearing_without_thinking", TransformAction.DROPPED, "context_management")
 
     def _reasoning(self, max_tokens: int) -> None:
         """Say a wish for reasoning in the form that a target of known abilities takes."""
@@ -155,7 +146,7 @@ class _Splicer:
             self._drop(key, f"{key}_with_thinking")
         if self._request.tool_choice.mode in ("required", "named"):
             self._set("tool_choice", '{"type":"auto"}')
-            self._note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
+            self.note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
 
     def _fit_effort(self) -> None:
         """Bring an effort to a level that the target has; one without levels gets none."""
@@ -168,7 +159,7 @@ class _Splicer:
             level = nearest_level(effort.value, facts.reasoning_levels)
             if level != effort.value:
                 self._edits.append(effort.replaced_by(json.dumps(level)))
-                self._note("effort_projected", TransformAction.PROJECTED, _EFFORT)
+                self.note("effort_projected", TransformAction.PROJECTED, _EFFORT)
         elif not facts.adaptive_thinking:
             self._drop_member(config, effort, _EFFORT, "effort_dropped")
 
@@ -179,7 +170,7 @@ class _Splicer:
             return
         self._forget(member)
         gone.append(member)
-        self._note(code, TransformAction.DROPPED, path)
+        self.note(code, TransformAction.DROPPED, path)
 
     def _drop_members(self) -> None:
         """Turn the removals of inner members into edits."""
@@ -204,7 +195,7 @@ class _Splicer:
             self._drop("thinking", plan.code or "thinking_dropped")
         else:
             self._set("thinking", json.dumps(plan.thinking, separators=(",", ":")))
-            self._note(plan.code or "thinking_projected", TransformAction.PROJECTED, "thinking")
+            self.note(plan.code or "thinking_projected", TransformAction.PROJECTED, "thinking")
         if plan.max_tokens is not None and plan.max_tokens != max_tokens:
             self._set("max_tokens", str(plan.max_tokens))
         if plan.effort and self._refused_names.isdisjoint(["output_config", _EFFORT]):
@@ -245,7 +236,7 @@ class _Splicer:
             path = f"messages[{index}].content"
             unwanted = [block for block in content.items if self._is_unwanted(block)]
             if unwanted:
-                self._note("thinking_dropped", TransformAction.DROPPED, path)
+                self.note("thinking_dropped", TransformAction.DROPPED, path)
             if len(unwanted) == len(content.items):
                 emptied.append(message)
                 continue
@@ -271,7 +262,7 @@ class _Splicer:
                 clean = clean_call_id(node.value)
                 if clean != node.value:
                     self._edits.append(node.replaced_by(json.dumps(clean)))
-                    self._note("call_id_cleaned", TransformAction.PROJECTED, path)
+                    self.note("call_id_cleaned", TransformAction.PROJECTED, path)
 
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import count, mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from services.domain.wire.reading import count, latest, mapping
 
 
 class UsageCount:
@@ -29,11 +24,11 @@ class UsageCount:
         counts = mapping(raw)
         split = mapping(counts.get("cache_creation"))
         server = mapping(counts.get("server_tool_use"))
-        self._input = _last(counts, "input_tokens", self._input)
-        self._output = _last(counts, "output_tokens", self._output)
-        self._cache_read = _last(counts, "cache_read_input_tokens", self._cache_read)
-        self._cache_write = _last(counts, "cache_creation_input_tokens", self._cache_write)
-        self._cache_write_1h = _last(split, "ephemeral_1h_input_tokens", self._cache_write_1h)
+        self._input = latest(counts.get("input_tokens"), self._input)
+        self._output = latest(counts.get("output_tokens"), self._output)
+        self._cache_read = latest(counts.get("cache_read_input_tokens"), self._cache_read)
+        self._cache_write = latest(counts.get("cache_creation_input_tokens"), self._cache_write)
+        self._cache_write_1h = latest(split.get("ephemeral_1h_input_tokens"), self._cache_write_1h)
         calls = [told for value in server.values() if (told := count(value))]
         self._server = sum(calls) if calls else self._server
         if self._input is None and self._output is None:
@@ -46,11 +41,6 @@ class UsageCount:
             output=self._output or 0,
             server_tool_calls=self._server or 0,
         )
-
-
-def _last(counts: Mapping[str, object], key: str, before: int | None) -> int | None:
-    told = count(counts.get(key))
-    return before if told is None else told
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

@@ -12,7 +12,7 @@ from services.domain.wire.gemini.refusals import is_refused
 from services.domain.wire.gemini.render import text_part
 from services.domain.wire.gemini.thinking import plan_thinking
 from services.domain.wire.gemini.toolset import tool_members
-from services.domain.wire.levels import REASONING_FLOOR_TOKENS
+from services.domain.wire.levels import fitted_limit
 from services.domain.wire.model import EncodedRequest, TransformAction, UnbuildableError
 from services.domain.wire.reading import dump
 
@@ -86,7 +86,7 @@ class _Encoder:
 
     def _wished(self) -> Iterator[tuple[str, object]]:
         limits = self._request.limits
-        limit = self._output_limit()
+        limit = fitted_limit(self._request, self._target, self._history)
         if limit is not None:
             yield "maxOutputTokens", limit
         if limits.stop:
@@ -102,18 +102,6 @@ class _Encoder:
             self._note(plan.code, TransformAction.PROJECTED, "reasoning")
         if plan.config is not None:
             yield "thinkingConfig", plan.config
-
-    def _output_limit(self) -> int | None:
-        limit, cap = self._request.limits.max_output_tokens, self._target.max_output_tokens
-        if limit is None:
-            return None
-        if limit < REASONING_FLOOR_TOKENS and self._target.facts.reasoning == "always":
-            self._note("reasoning_floor", TransformAction.CLAMPED, "max_tokens")
-            limit = REASONING_FLOOR_TOKENS
-        if cap is not None and limit > cap:
-            self._note("max_tokens", TransformAction.CLAMPED, "max_tokens")
-            limit = cap
-        return limit
 
     def _sampling(self) -> Iterator[tuple[str, object]]:
         sampling = self._request.sampling

@@ -17,13 +17,13 @@ from services.domain.wire.labels import CONTINUE_TEXT
 from services.domain.wire.model import (
     Media,
     Opaque,
+    Record,
     Refusal,
     Role,
     Text,
     Thinking,
     ToolResult,
     ToolUse,
-    Transform,
     TransformAction,
 )
 from services.domain.wire.pairing import paired
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Block, Turn
 
 
-class HistoryEncoder:
+class HistoryEncoder(Record):
     """Builds the ``contents`` of one request; ``transforms`` tells what was changed."""
 
     def __init__(self) -> None:
-        self.transforms: list[Transform] = []
+        super().__init__()
         self._names: dict[str, str] = {}
         self._contents: list[tuple[str, list[JsonPart]]] = []
 
@@ -59,10 +59,6 @@ class HistoryEncoder:
             self._begin_with_user()
             self._end_with_user()
         return [{"role": role, "parts": parts} for role, parts in self._contents]
-
-    def note(self, code: str, action: TransformAction, path: str) -> None:
-        """Record one lossy step."""
-        self.transforms.append(Transform(code, action, path))
 
     def _append(self, role: str, parts: list[JsonPart]) -> None:
         if not parts:

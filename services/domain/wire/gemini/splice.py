@@ -7,7 +7,6 @@ target's catalog facts, or an answer of its own, say it would refuse. All else k
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from services.domain.wire.forced import with_forced_effort
@@ -17,14 +16,14 @@ from services.domain.wire.gemini.request import PLAN
 from services.domain.wire.gemini.schema import gemini_schema
 from services.domain.wire.gemini.thinking import plan_thinking
 from services.domain.wire.gemini.toolset import VALIDATED
-from services.domain.wire.model import EncodedRequest, Transform, TransformAction
-from services.domain.wire.reading import dump, mapping, whole
+from services.domain.wire.model import TransformAction
+from services.domain.wire.reading import dump, mapping
 from services.domain.wire.recent import scan_request
-from services.domain.wire.scanner import Edit
+from services.domain.wire.splicer import BodySplicer, quoted
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Request, Target
-    from services.domain.wire.scanner import Document, Node
+    from services.domain.wire.model import EncodedRequest, Request, Target
+    from services.domain.wire.scanner import Node
 
 _CAMEL = {
     "max_output_tokens": "maxOutputTokens",
@@ -46,15 +45,8 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
     ).encoded()
 
 
-class _Splice:
+class _Splice(BodySplicer):
     """The edits of one body."""
-
-    def __init__(self, document: Document, request: Request, target: Target) -> None:
-        self._document = document
-        self._request = request
-        self._target = target
-        self._edits: list[Edit] = []
-        self._transforms: list[Transform] = []
 
     def encoded(self) -> EncodedRequest:
         self._name_model()
@@ -65,17 +57,14 @@ class _Splice:
             self._fit(config)
         if self._target.effort:
             self._force(config)
-        return EncodedRequest(self._document.splice(self._edits), tuple(self._transforms))
-
-    def _note(self, code: str, action: TransformAction, path: str) -> None:
-        self._transforms.append(Transform(code, action, path))
+        return self._spliced()
 
     def _name_model(self) -> None:
         """Put the target's name where the body repeats the address."""
         node = self._document.member("model")
         name = f"models/{self._target.upstream_id}"
         if node is not None and node.value not in (name, self._target.upstream_id):
-            self._edits.append(node.replaced_by(json.dumps(name, ensure_ascii=False)))
+            self._edits.append(node.replaced_by(quoted(name)))
 
     def _clean_schemas(self) -> None:
         tools = child(self._document.root, "tools")
@@ -95,10 +84,10 @@ class _Splice:
             return
         if reduced is None:
             self._edits += function.without([schema])
-            self._note("tool_schema", TransformAction.DROPPED, path)
+            self.note("tool_schema", TransformAction.DROPPED, path)
         else:
             self._edits.append(schema.replaced_by(reduced.decode()))
-            self._note("tool_schema", TransformAction.PROJECTED, path)
+            self.note("tool_schema", TransformAction.PROJECTED, path)
 
     def _loosen_calls(self) -> None:
         """Ask for calls in the usual mode where the target refuses the one that checks them.
@@ -114,7 +103,7 @@ class _Splice:
         if mode is not None and mode.value == VALIDATED and is_open:
             self._edits.append(mode.replaced_by('"AUTO"'))
             path = "toolConfig.functionCallingConfig.mode"
-            self._note("tool_choice", TransformAction.PROJECTED, path)
+            self.note("tool_choice", TransformAction.PROJECTED, path)
 
     def _force(self, config: Node | None) -> None:
         """Ask for the forced level of reasoning where the client says nothing of reasoning."""
@@ -128,7 +117,7 @@ class _Splice:
             self._edits.append(self._document.root.with_member("generationConfig", wish))
         else:
             self._edits.append(config.with_member("thinkingConfig", told))
-        self._note("reasoning_projected", TransformAction.PROJECTED, "generationConfig")
+        self.note("reasoning_projected", TransformAction.PROJECTED, "generationConfig")
 
     def _fit(self, config: Node) -> None:
         unwanted: list[Node] = []
@@ -138,25 +127,19 @@ class _Splice:
                 continue
             if is_refused(name, self._target):
                 unwanted.append(node)
-                self._note("refused_parameter", TransformAction.DROPPED, name)
+                self.note("refused_parameter", TransformAction.DROPPED, name)
             elif name == "maxOutputTokens":
-                self._cap(node)
+                self._cap(node, "max_tokens", "generationConfig.maxOutputTokens")
             elif name == "thinkingConfig" and self._fit_thinking(node):
                 unwanted.append(node)
         self._edits += config.without(unwanted)
-
-    def _cap(self, node: Node) -> None:
-        cap, limit = self._target.max_output_tokens, whole(node.value)
-        if cap is not None and limit is not None and limit > cap:
-            self._edits.append(node.replaced_by(str(cap)))
-            self._note("max_tokens", TransformAction.CLAMPED, "generationConfig.maxOutputTokens")
 
     def _fit_thinking(self, node: Node) -> bool:
         """Say the wish as the target takes it; whether it takes none at all."""
         wish, facts = self._request.reasoning, self._target.facts
         plan = plan_thinking(wish, facts)
         if facts.reasoning == "none" or (plan.config is None and wish.mode == "off"):
-            self._note("reasoning", TransformAction.DROPPED, "generationConfig.thinkingConfig")
+            self.note("reasoning", TransformAction.DROPPED, "generationConfig.thinkingConfig")
             return True
         told = mapping(node.value)
         is_known = bool(facts.reasoning_levels) or facts.reasoning_budget
@@ -169,5 +152,5 @@ class _Splice:
             config["includeThoughts"] = shown
         self._edits.append(node.replaced_by(dump(config).decode()))
         code = plan.code or "reasoning_projected"
-        self._note(code, TransformAction.PROJECTED, "generationConfig.thinkingConfig")
+        self.note(code, TransformAction.PROJECTED, "generationConfig.thinkingConfig")
         return False

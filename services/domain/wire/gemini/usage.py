@@ -5,14 +5,9 @@ The prompt count holds what was read from a cache; reasoning stands beside the a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.domain.wire.gemini.names import member
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import count, mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from services.domain.wire.reading import latest, mapping
 
 
 class UsageCount:
@@ -30,11 +25,11 @@ class UsageCount:
     def add(self, raw: object) -> Usage | None:
         """Return the usage so far after one ``usageMetadata``; None while nothing was said."""
         counts = mapping(raw)
-        self._prompt = _last(counts, "promptTokenCount", self._prompt)
-        self._tools = _last(counts, "toolUsePromptTokenCount", self._tools)
-        self._cached = _last(counts, "cachedContentTokenCount", self._cached)
-        self._answer = _last(counts, "candidatesTokenCount", self._answer)
-        self._thoughts = _last(counts, "thoughtsTokenCount", self._thoughts)
+        self._prompt = latest(member(counts, "promptTokenCount"), self._prompt)
+        self._tools = latest(member(counts, "toolUsePromptTokenCount"), self._tools)
+        self._cached = latest(member(counts, "cachedContentTokenCount"), self._cached)
+        self._answer = latest(member(counts, "candidatesTokenCount"), self._answer)
+        self._thoughts = latest(member(counts, "thoughtsTokenCount"), self._thoughts)
         return self._so_far()
 
     def _so_far(self) -> Usage | None:
@@ -47,11 +42,6 @@ class UsageCount:
             output=(self._answer or 0) + (self._thoughts or 0),
             reasoning=self._thoughts or 0,
         )
-
-
-def _last(counts: Mapping[str, object], key: str, before: int | None) -> int | None:
-    told = count(member(counts, key))
-    return before if told is None else told
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

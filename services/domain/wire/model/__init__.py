@@ -50,6 +50,7 @@ from services.domain.wire.model.request import (
 from services.domain.wire.model.target import (
     EncodedRequest,
     HouseRules,
+    Record,
     Target,
     Transform,
     TransformAction,
@@ -78,6 +79,7 @@ __all__ = [
     "Ping",
     "ProviderState",
     "Reasoning",
+    "Record",
     "Refusal",
     "RenderContext",
     "Request",

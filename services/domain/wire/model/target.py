@@ -68,6 +68,17 @@ class Transform:
     path: str
 
 
+class Record:
+    """The lossy steps of one rewritten request, in order."""
+
+    def __init__(self) -> None:
+        self.transforms: list[Transform] = []
+
+    def note(self, code: str, action: TransformAction, path: str) -> None:
+        """Record one step."""
+        self.transforms.append(Transform(code, action, path))
+
+
 @dataclass(frozen=True, slots=True)
 class EncodedRequest:
     """An upstream body and what was changed to make it."""

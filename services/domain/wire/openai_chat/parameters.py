@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.levels import REASONING_FLOOR_TOKENS
+from services.domain.wire.levels import fitted_limit
 from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.effort import wished_effort
 from services.domain.wire.openai_chat.refusals import (
@@ -36,7 +36,7 @@ def parameter_members(request: Request, target: Target, rendering: Rendering) ->
 
 
 def _wished(request: Request, target: Target, rendering: Rendering) -> Iterator[tuple[str, object]]:
-    limit = _output_limit(request, target, rendering)
+    limit = fitted_limit(request, target, rendering, is_native=rendering.is_native)
     if limit is not None:
         yield output_limit_key(target), limit
     stop = request.limits.stop
@@ -51,20 +51,6 @@ def _wished(request: Request, target: Target, rendering: Rendering) -> Iterator[
     if effort is not None:
         yield "reasoning_effort", effort
     yield from _output(request, target, rendering)
-
-
-def _output_limit(request: Request, target: Target, rendering: Rendering) -> int | None:
-    limit, cap = request.limits.max_output_tokens, target.max_output_tokens
-    if limit is None:
-        return None
-    is_short = limit < REASONING_FLOOR_TOKENS and target.facts.reasoning == "always"
-    if is_short and not rendering.is_native:
-        rendering.note("reasoning_floor", TransformAction.CLAMPED, "max_tokens")
-        limit = REASONING_FLOOR_TOKENS
-    if cap is not None and limit > cap:
-        rendering.note("max_tokens", TransformAction.CLAMPED, "max_tokens")
-        limit = cap
-    return limit
 
 
 def _sampling(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,10 +11,10 @@ from services.domain.wire.images import image_type
 from services.domain.wire.model import (
     Media,
     Opaque,
+    Record,
     Refusal,
     Text,
     ToolResult,
-    Transform,
     TransformAction,
     UnbuildableError,
 )
@@ -33,17 +32,13 @@ _AUDIO_FORMATS = {
 }
 
 
-@dataclass(slots=True)
-class Rendering:
+class Rendering(Record):
     """What one encoding needs everywhere: whose blocks these are, and the record of losses."""
 
-    is_native: bool
-    """The request came in this dialect, so blocks may be sent as they were written."""
-    transforms: list[Transform] = field(default_factory=list)
-
-    def note(self, code: str, action: TransformAction, path: str) -> None:
-        """Record a lossy step."""
-        self.transforms.append(Transform(code, action, path))
+    def __init__(self, *, is_native: bool) -> None:
+        super().__init__()
+        self.is_native = is_native
+        """The request came in this dialect, so blocks may be sent as they were written."""
 
 
 def user_parts(blocks: Sequence[Block], rendering: Rendering, path: str) -> list[object]:

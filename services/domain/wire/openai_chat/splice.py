@@ -7,18 +7,18 @@ and what the target's catalog facts say it would refuse. All else keeps its byte
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.refusals import is_refused, nearest_level, output_limit_key
 from services.domain.wire.openai_chat.request import PLAN
-from services.domain.wire.reading import text, whole
+from services.domain.wire.reading import text
 from services.domain.wire.recent import scan_request
 from services.domain.wire.scanner import Edit
+from services.domain.wire.splicer import BodySplicer, quoted
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Request, Target
+    from services.domain.wire.model import EncodedRequest, Request, Target
     from services.domain.wire.scanner import Document, Node
 
 _LIMIT_KEYS = ("max_tokens", "max_completion_tokens")
@@ -30,21 +30,15 @@ def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequ
     return _Splice(scan_request(body, PLAN, is_last=True), request, target).encoded()
 
 
-class _Splice:
+class _Splice(BodySplicer):
     """The edits of one body."""
 
     def __init__(self, document: Document, request: Request, target: Target) -> None:
-        self._document = document
-        self._request = request
-        self._target = target
-        self._edits: list[Edit] = []
+        super().__init__(document, request, target)
         self._unwanted: list[Node] = []
-        self._transforms: list[Transform] = []
 
     def encoded(self) -> EncodedRequest:
-        model = self._document.member("model")
-        if model is not None and model.value != self._target.upstream_id:
-            self._edits.append(model.replaced_by(_quoted(self._target.upstream_id)))
+        self._name_model()
         self._drop_refused()
         self._fit_limit()
         self._fit_effort()
@@ -53,15 +47,12 @@ class _Splice:
             self._rename_developers()
         if self._target.is_vendor or is_refused("cache_control", None, self._target):
             self._drop_cache_marks()
-        edits = self._edits + self._document.root.without(self._unwanted)
-        return EncodedRequest(self._document.splice(edits), tuple(self._transforms))
-
-    def _note(self, code: str, action: TransformAction, path: str) -> None:
-        self._transforms.append(Transform(code, action, path))
+        self._edits += self._document.root.without(self._unwanted)
+        return self._spliced()
 
     def _drop(self, node: Node) -> None:
         self._unwanted.append(node)
-        self._note("refused_parameter", TransformAction.DROPPED, node.key)
+        self.note("refused_parameter", TransformAction.DROPPED, node.key)
 
     def _drop_refused(self) -> None:
         for node in self._document.root.items:
@@ -78,15 +69,10 @@ class _Splice:
                 self._drop(old)
             else:
                 self._edits.append(Edit(old.outer_start, old.start, '"max_completion_tokens":'))
-                self._note("max_tokens", TransformAction.PROJECTED, "max_tokens")
-        cap = self._target.max_output_tokens
+                self.note("max_tokens", TransformAction.PROJECTED, "max_tokens")
         for node in (old, new):
-            limit = whole(node.value) if node is not None else None
-            if node is None or node in self._unwanted or cap is None or limit is None:
-                continue
-            if limit > cap:
-                self._edits.append(node.replaced_by(str(cap)))
-                self._note(node.key, TransformAction.CLAMPED, node.key)
+            if node is not None and node not in self._unwanted:
+                self._cap(node, node.key, node.key)
 
     def _fit_effort(self) -> None:
         node = self._document.member("reasoning_effort")
@@ -97,12 +83,12 @@ class _Splice:
         level = nearest_level(wanted, self._target, is_native=True)
         if level == said:
             return
-        word = _quoted(level)
+        word = quoted(level)
         if node is None:
             self._edits.append(self._document.root.with_member("reasoning_effort", word))
         else:
             self._edits.append(node.replaced_by(word))
-        self._note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
+        self.note("reasoning_level", TransformAction.CLAMPED, "reasoning_effort")
 
     def _ask_for_usage(self) -> None:
         if not self._request.is_stream or is_refused("stream_options", None, self._target):
@@ -118,7 +104,7 @@ class _Splice:
             self._edits.append(wish.replaced_by("true"))
         else:
             return
-        self._note("stream_usage", TransformAction.SYNTHESISED, "stream_options")
+        self.note("stream_usage", TransformAction.SYNTHESISED, "stream_options")
 
     def _drop_cache_marks(self) -> None:
         """Drop breakpoints, which are another vendor's, wherever they stand."""
@@ -130,7 +116,7 @@ class _Splice:
                     mark = place.members.get("cache_control")
                     if mark is not None:
                         self._edits += place.without([mark])
-                        self._note("cache_mark", TransformAction.DROPPED, f"{key}[{index}]")
+                        self.note("cache_mark", TransformAction.DROPPED, f"{key}[{index}]")
 
     def _rename_developers(self) -> None:
         messages = self._document.member("messages")
@@ -139,8 +125,4 @@ class _Splice:
             if role is not None and role.value == "developer":
                 self._edits.append(role.replaced_by('"system"'))
                 path = f"messages[{index}].role"
-                self._note("developer_role", TransformAction.PROJECTED, path)
-
-
-def _quoted(words: str) -> str:
-    return json.dumps(words, ensure_ascii=False)
+                self.note("developer_role", TransformAction.PROJECTED, path)

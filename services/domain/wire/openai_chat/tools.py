@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.content import cache_mark
 from services.domain.wire.model import Tool, WireError
-from services.domain.wire.openai_chat.parts import cache_mark
 from services.domain.wire.reading import mapping, text
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
+from services.domain.wire.content import cache_mark
 from services.domain.wire.labels import FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     Refusal,
@@ -18,7 +19,7 @@ from services.domain.wire.model import (
     Turn,
     WireError,
 )
-from services.domain.wire.openai_chat.parts import cache_mark, content_blocks
+from services.domain.wire.openai_chat.parts import content_blocks
 from services.domain.wire.reading import dump, mapping, text
 
 if TYPE_CHECKING:

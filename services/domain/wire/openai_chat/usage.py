@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from services.domain.wire.model import Usage
-from services.domain.wire.reading import count, mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from services.domain.wire.reading import latest, mapping
 
 
 class UsageCount:
@@ -28,13 +23,13 @@ class UsageCount:
         counts = mapping(raw)
         prompt = mapping(counts.get("prompt_tokens_details"))
         completion = mapping(counts.get("completion_tokens_details"))
-        self._prompt = _last(counts, "prompt_tokens", self._prompt)
-        self._completion = _last(counts, "completion_tokens", self._completion)
-        self._cached = _last(counts, "prompt_cache_hit_tokens", self._cached)
-        self._cached = _last(prompt, "cached_tokens", self._cached)
-        self._written = _last(prompt, "cache_creation_tokens", self._written)
-        self._written = _last(prompt, "cache_write_tokens", self._written)
-        self._reasoning = _last(completion, "reasoning_tokens", self._reasoning)
+        self._prompt = latest(counts.get("prompt_tokens"), self._prompt)
+        self._completion = latest(counts.get("completion_tokens"), self._completion)
+        self._cached = latest(counts.get("prompt_cache_hit_tokens"), self._cached)
+        self._cached = latest(prompt.get("cached_tokens"), self._cached)
+        self._written = latest(prompt.get("cache_creation_tokens"), self._written)
+        self._written = latest(prompt.get("cache_write_tokens"), self._written)
+        self._reasoning = latest(completion.get("reasoning_tokens"), self._reasoning)
         return self._so_far()
 
     def _so_far(self) -> Usage | None:
@@ -48,11 +43,6 @@ class UsageCount:
             output=self._completion or 0,
             reasoning=self._reasoning or 0,
         )
-
-
-def _last(counts: Mapping[str, object], key: str, before: int | None) -> int | None:
-    told = count(counts.get(key))
-    return before if told is None else told
 
 
 def usage_member(usage: Usage) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.levels import REASONING_FLOOR_TOKENS
+from services.domain.wire.levels import fitted_limit
 from services.domain.wire.model import TransformAction, UnbuildableError
 from services.domain.wire.openai_chat.effort import wished_effort
 from services.domain.wire.openai_chat.refusals import is_refused
@@ -49,9 +49,11 @@ def parameter_members(request: Request, target: Target, rendering: Rendering) ->
 
 def _wished(request: Request, target: Target, rendering: Rendering) -> Iterator[tuple[str, object]]:
     sampling = request.sampling
-    limit = _output_limit(request, target, rendering)
+    is_native, least = rendering.is_native, MIN_OUTPUT_TOKENS
+    name = "max_output_tokens"
+    limit = fitted_limit(request, target, rendering, name, least=least, is_native=is_native)
     if limit is not None:
-        yield "max_output_tokens", limit
+        yield name, limit
     if sampling.temperature is not None:
         yield "temperature", sampling.temperature
     if sampling.top_p is not None:
@@ -75,20 +77,6 @@ def _include(request: Request, target: Target) -> list[str]:
     if request.sampling.logprobs and not is_refused("logprobs", True, target):
         include.append(LOGPROBS)
     return include
-
-
-def _output_limit(request: Request, target: Target, rendering: Rendering) -> int | None:
-    limit, cap = request.limits.max_output_tokens, target.max_output_tokens
-    if limit is None:
-        return None
-    floor = REASONING_FLOOR_TOKENS if target.facts.reasoning == "always" else MIN_OUTPUT_TOKENS
-    if limit < floor and not rendering.is_native:
-        rendering.note("reasoning_floor", TransformAction.CLAMPED, "max_output_tokens")
-        limit = floor
-    if cap is not None and limit > cap:
-        rendering.note("max_output_tokens", TransformAction.CLAMPED, "max_output_tokens")
-        limit = cap
-    return limit
 
 
 def _reasoning(request: Request, target: Target, rendering: Rendering) -> _Members:

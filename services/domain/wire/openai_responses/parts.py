@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.content import audio, blocks_of_content, required
 from services.domain.wire.images import split_url
 from services.domain.wire.model import Media, Opaque, Refusal, Text, WireError
-from services.domain.wire.reading import mapping, text
+from services.domain.wire.reading import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,24 +18,15 @@ if TYPE_CHECKING:
 
 FAMILY = WireFamily.OPENAI_RESPONSES
 _TEXTS = frozenset(["input_text", "output_text", "text", "summary_text", "reasoning_text"])
-_AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
 def content_blocks(node: Node | None, path: str) -> tuple[Block, ...]:
     """Return the blocks of a ``content`` or ``output`` member.
 
-    Absent, null and an empty list hold no block; a string, the empty one too, is one text.
-
     Raises:
         WireError: the content is of another type, or a known part lacks what makes it one.
     """
-    if node is None or node.value is None:
-        return ()
-    if isinstance(node.value, str):
-        return (Text(node.value),)
-    if not isinstance(node.value, list):
-        raise WireError(path, "must be a string or a list of parts")
-    return tuple(_part(item, f"{path}[{at}]") for at, item in enumerate(node.items))
+    return blocks_of_content(node, path, _part)
 
 
 def _part(node: Node, path: str) -> Block:
@@ -43,27 +35,16 @@ def _part(node: Node, path: str) -> Block:
         raise WireError(path, "must be an object")
     kind = text(part.get("type"))
     if kind in _TEXTS:
-        return Text(_required(part, "text", path), raw=node.raw)
+        return Text(required(part, "text", path), raw=node.raw)
     if kind == "refusal":
-        return Refusal(_required(part, "refusal", path))
+        return Refusal(required(part, "refusal", path))
     if kind == "input_image":
         return _image(node, part, path)
     if kind == "input_file":
         return _file(node, part, path)
     if kind == "input_audio":
-        audio = mapping(part.get("input_audio"))
-        encoding = text(audio.get("format"))
-        media_type = _AUDIO_TYPES.get(encoding, f"audio/{encoding or 'wav'}")
-        data = _required(audio, "data", f"{path}.input_audio")
-        return Media("audio", media_type=media_type, data=data, raw=node.raw)
+        return audio(node, path)
     return Opaque(FAMILY, kind, node.raw)
-
-
-def _required(part: Mapping[str, object], key: str, path: str) -> str:
-    value = part.get(key)
-    if not isinstance(value, str):
-        raise WireError(f"{path}.{key}", "must be a string")
-    return value
 
 
 def _image(node: Node, part: Mapping[str, object], path: str) -> Media:

@@ -9,52 +9,41 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from services.domain.wire.model import EncodedRequest, Transform, TransformAction
+from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.refusals import is_refused, nearest_level
 from services.domain.wire.openai_responses.request import PLAN
 from services.domain.wire.openai_responses.state import is_foreign
-from services.domain.wire.reading import mapping, text, whole
+from services.domain.wire.reading import mapping, text
 from services.domain.wire.recent import scan_request
-from services.domain.wire.scanner import Edit
+from services.domain.wire.splicer import BodySplicer
 
 if TYPE_CHECKING:
-    from services.domain.wire.model import Request, Target
-    from services.domain.wire.scanner import Document, Node
+    from services.domain.wire.model import EncodedRequest, Request, Target
+    from services.domain.wire.scanner import Node
 
 _NEVER_DROPPED = ("model", "input", "stream", "max_output_tokens")
 
 
 def splice_request(body: bytes, request: Request, target: Target) -> EncodedRequest:
     """Return ``body`` with the edits for ``target``, each but the model's recorded."""
-    return _Splice(scan_request(body, PLAN, is_last=True), target).encoded()
+    return _Splice(scan_request(body, PLAN, is_last=True), request, target).encoded()
 
 
-class _Splice:
+class _Splice(BodySplicer):
     """The edits of one body."""
 
-    def __init__(self, document: Document, target: Target) -> None:
-        self._document = document
-        self._target = target
-        self._edits: list[Edit] = []
-        self._transforms: list[Transform] = []
-
     def encoded(self) -> EncodedRequest:
-        model = self._document.member("model")
-        if model is not None and model.value != self._target.upstream_id:
-            quoted = json.dumps(self._target.upstream_id, ensure_ascii=False)
-            self._edits.append(model.replaced_by(quoted))
+        self._name_model()
         self._drop_refused()
-        self._fit_limit()
+        limit = self._document.member("max_output_tokens")
+        self._cap(limit, "max_output_tokens", "max_output_tokens")
         self._drop_unreadable_reasoning()
-        return EncodedRequest(self._document.splice(self._edits), tuple(self._transforms))
-
-    def _note(self, code: str, action: TransformAction, path: str) -> None:
-        self._transforms.append(Transform(code, action, path))
+        return self._spliced()
 
     def _drop_refused(self) -> None:
         unwanted = [node for node in self._document.root.items if self._is_refused(node)]
         for node in unwanted:
-            self._note("refused_parameter", TransformAction.DROPPED, node.key)
+            self.note("refused_parameter", TransformAction.DROPPED, node.key)
         self._edits += self._document.root.without(unwanted)
         reasoning = self._document.member("reasoning")
         if reasoning is None or reasoning not in unwanted:
@@ -86,14 +75,7 @@ class _Splice:
         else:
             edit = self._document.root.with_member("reasoning", f'{{"effort":{word}}}')
         self._edits.append(edit)
-        self._note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
-
-    def _fit_limit(self) -> None:
-        node, cap = self._document.member("max_output_tokens"), self._target.max_output_tokens
-        limit = whole(node.value) if node is not None else None
-        if node is not None and cap is not None and limit is not None and limit > cap:
-            self._edits.append(node.replaced_by(str(cap)))
-            self._note("max_output_tokens", TransformAction.CLAMPED, "max_output_tokens")
+        self.note("reasoning_level", TransformAction.CLAMPED, "reasoning.effort")
 
     def _drop_unreadable_reasoning(self) -> None:
         """Drop reasoning with state of another family, or of another model after a switch.
@@ -109,7 +91,7 @@ class _Splice:
         dropped = {id(node) for node in unwanted}
         for index, node in enumerate(found):
             if id(node) in dropped:
-                self._note("thinking", TransformAction.DROPPED, f"input[{index}]")
+                self.note("thinking", TransformAction.DROPPED, f"input[{index}]")
             elif _is_said(node) and "id" in node.members:
                 self._edits += node.without([node.members["id"]])
 

@@ -1,0 +1,72 @@
+"""What the content of messages is made of, where dialects write it alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.domain.wire.model import CacheMark, Media, Text, WireError
+from services.domain.wire.reading import mapping, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from services.domain.wire.model import Block
+    from services.domain.wire.scanner import Node
+
+_AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+
+
+def blocks_of_content(
+    node: Node | None, path: str, read_part: Callable[[Node, str], Block]
+) -> tuple[Block, ...]:
+    """Return the blocks of a member, each of its parts read by ``read_part``.
+
+    Absent, null and an empty list hold no block; a string, the empty one too, is one text.
+
+    Raises:
+        WireError: the content is of another type, or a known part lacks what makes it one.
+    """
+    if node is None or node.value is None:
+        return ()
+    if isinstance(node.value, str):
+        return (Text(node.value),)
+    if not isinstance(node.value, list):
+        raise WireError(path, "must be a string or a list of parts")
+    return tuple(read_part(item, f"{path}[{at}]") for at, item in enumerate(node.items))
+
+
+def required(part: Mapping[str, object], key: str, path: str) -> str:
+    """Return a member that must be a string.
+
+    Raises:
+        WireError: it is none; names the member.
+    """
+    value = part.get(key)
+    if not isinstance(value, str):
+        raise WireError(f"{path}.{key}", "must be a string")
+    return value
+
+
+def cache_mark(node: Node) -> CacheMark | None:
+    """Return the cache breakpoint of what ``node`` is, when it carries one."""
+    mark = node.members.get("cache_control")
+    if mark is None or not isinstance(mark.value, dict):
+        return None
+    return CacheMark(mark.raw, text(mark.value.get("ttl")))
+
+
+def audio(node: Node, path: str) -> Media:
+    """Return a part of spoken words.
+
+    Raises:
+        WireError: it has no data.
+    """
+    told = mapping(mapping(node.value).get("input_audio"))
+    encoding = text(told.get("format"))
+    return Media(
+        "audio",
+        media_type=_AUDIO_TYPES.get(encoding, f"audio/{encoding or 'wav'}"),
+        data=required(told, "data", f"{path}.input_audio"),
+        cache=cache_mark(node),
+        raw=node.raw,
+    )
