@@ -33,6 +33,7 @@ SECRETS: Mapping[str, str] = {
     "POINTSMAN_BOOTSTRAP_KEY": f"rk_{MARK}router0123456789",
 }
 PRESENTED = f"sk-ant-api03-{MARK}presented0123456789"
+ADDED = f"sk-proj-{MARK}added0123456789"
 LABEL = f"{MARK}label"
 ENCRYPTION = SECRETS["E2E_ENCRYPTION"]
 PROMPT = f"{MARK} prompt of {MARK.lower()}@example.com"
@@ -144,9 +145,34 @@ async def _drive(deployment: Deployment, provider: FakeUpstream) -> AsyncIterato
             yield _all_of(await client.post(PATHS[dialect], content=cut, headers=JSON))
             wrong = {"x-router-key": "", "x-api-key": f"rk_{MARK}wrong0123456789"}
             yield _all_of(await client.post(PATHS[dialect], content=b"{}", headers=wrong))
+        async for text in _order(client):
+            yield text
         yield _all_of(await client.get("/v1/models"))
         yield _all_of(await client.get("/nowhere"))
     await asyncio.sleep(0.2)  # reports are handed on and written
+
+
+async def _order(client: httpx.AsyncClient) -> AsyncIterator[str]:
+    """Give operators' orders with secrets, good ones and bad."""
+    root = "/admin/v1/credentials"
+    good = {"provider": "openai", "enabled": False, "secret": ADDED, "headers": {"x-a": ADDED}}
+    bad = ({"provider": "nobody"}, {"weight": ADDED}, {"secrett": ADDED}, {"proxy": [ADDED]})
+    for token in (SECRETS["POINTSMAN_ADMIN_TOKEN"], f"{MARK}wrong"):
+        client.headers["authorization"] = f"Bearer {token}"
+        told = [await client.post(root, json={**good, **each}) for each in (*bad, {}, {})]
+        for answer in told:
+            yield _all_of(answer)
+        yield _all_of(await client.post(root, content=orjson.dumps(good)[:-1]))
+        listed = await client.get(root)
+        yield _all_of(listed).replace(LABEL, "")
+        if listed.status_code != 200:
+            continue
+        assert [answer.status_code for answer in told] == [400] * len(bad) + [201, 409]
+        name = next(one["id"] for one in listed.json()["credentials"] if not one["enabled"])
+        for changed in ({"secret": f"{ADDED}2"}, {"secret": f"{ADDED}2", "kind": "gateway"}):
+            yield _all_of(await client.patch(f"{root}/{name}", json=changed))
+        yield _all_of(await client.post(f"{root}/reencrypt"))
+    del client.headers["authorization"]
 
 
 def _bodies() -> Iterator[tuple[WireFamily, bytes]]:
