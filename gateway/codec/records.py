@@ -17,21 +17,26 @@ if TYPE_CHECKING:
     from gateway.model import EligibilityRecord, ModelExclusion, ProviderState
 
 MOST_RECORDS = 256
-_records: OrderedDict[str, eligibility_pb2.EligibilityRecord] = OrderedDict()
+_records: OrderedDict[str, bytes] = OrderedDict()
 """Encoded records by id: an id is the digest of all fields but the time."""
 
 
 def eligibility_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
     """Return the frozen record as every service reads it."""
+    message = eligibility_pb2.EligibilityRecord()
+    write_record(message, record)
+    return message
+
+
+def write_record(message: eligibility_pb2.EligibilityRecord, record: EligibilityRecord) -> None:
+    """Make ``message``, perhaps a part of a larger one, that record: it need not be copied then."""
     kept = _records.get(record.record_id)
     if kept is None:
-        kept = _records[record.record_id] = _timeless_record(record)
+        kept = _records[record.record_id] = _timeless_record(record).SerializeToString()
         if len(_records) > MOST_RECORDS:
             _records.popitem(last=False)
-    message = eligibility_pb2.EligibilityRecord()
-    message.CopyFrom(kept)
+    message.ParseFromString(kept)
     message.create_time.CopyFrom(timestamp(record.create_unix_s))
-    return message
 
 
 def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
