@@ -11,7 +11,7 @@ from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.attempts import binding_of, binding_ref, planned_binding, record_of
 from gateway.codec.plan_facts import plan_facts
-from gateway.codec.records import eligibility_record
+from gateway.codec.records import eligibility_record, write_record
 from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.action import AS_TRAINED
 from gateway.model.decision import (
@@ -45,6 +45,15 @@ SCOPES: Mapping[CredentialScope, handover_pb2.CredentialScope] = {
     scope: getattr(handover_pb2.CredentialScope, f"CREDENTIAL_SCOPE_{scope.name}")
     for scope in CredentialScope
 }
+_LABELS = {
+    number: name.removeprefix("PLAN_REASON_").lower()
+    for name, number in planner_pb2.PlanReason.items()
+}
+_EVIDENCE = {
+    number: name.removeprefix("EVIDENCE_SOURCE_").lower()
+    for name, number in scorer_pb2.EvidenceSource.items()
+}
+_ESTIMATED = _EVIDENCE[scorer_pb2.EVIDENCE_SOURCE_ESTIMATED]
 _TIER_OF = {number: tier for tier, number in TIERS.items()}
 _WITH_BODY = (handover_pb2.SUMMARY_OUTCOME_SUMMARIZED, handover_pb2.SUMMARY_OUTCOME_REUSED)
 _MICROS = 1_000_000
@@ -59,10 +68,9 @@ def score_request(
     is_shadow: bool = False,
 ) -> scorer_pb2.ScoreRequest:
     """Return the question which model should serve; for a shadow, which one would."""
-    return scorer_pb2.ScoreRequest(
+    request = scorer_pb2.ScoreRequest(
         action=action_context(action),
         features=request_features(action),
-        eligibility=eligibility_record(record),
         prompt=scorer_pb2.PromptText(
             text=prompt.text, first_text=prompt.first_text, text_bytes=prompt.text_bytes
         ),
@@ -70,6 +78,8 @@ def score_request(
         knobs=_knobs(action.caller.knobs),
         mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
     )
+    write_record(request.eligibility, record)
+    return request
 
 
 def _knobs(knobs: Knobs) -> scorer_pb2.RoutingKnobs | None:
@@ -157,10 +167,9 @@ def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActi
 
 def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
     """Return the verdict; one that is not known here is STAY."""
-    name = planner_pb2.PlanReason.Name(message.reason) if _is_known(message.reason) else "unknown"
     return PlanAnswer(
         is_switch=message.verdict == planner_pb2.VERDICT_SWITCH,
-        label=name.removeprefix("PLAN_REASON_").lower(),
+        label=_LABELS.get(message.reason, "unknown"),
         is_summary_chosen=message.value_sum.is_summary_chosen,
         facts=plan_facts(message),
     )
@@ -208,21 +217,11 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
         tier=_TIER_OF.get(message.tier, ModelTier.UNKNOWN),
         score=message.score if message.HasField("score") else None,
         risk=message.risk_ratio if message.HasField("risk_ratio") else None,
-        evidence=_evidence(message.evidence),
+        evidence=_EVIDENCE.get(message.evidence, _ESTIMATED),
         expected_cost_micros=(
             message.expected_cost_micro_usd if message.HasField("expected_cost_micro_usd") else None
         ),
     )
-
-
-def _evidence(number: int) -> str:
-    if number not in scorer_pb2.EvidenceSource.values():
-        number = scorer_pb2.EVIDENCE_SOURCE_ESTIMATED
-    return scorer_pb2.EvidenceSource.Name(number).removeprefix("EVIDENCE_SOURCE_").lower()
-
-
-def _is_known(reason: int) -> bool:
-    return reason in planner_pb2.PlanReason.values()
 
 
 def _price_row(binding: Binding) -> binding_pb2.BindingPrice:

@@ -2,73 +2,101 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from pointsman.planner.v1 import planner_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
     from google.protobuf.message import Message
 
     from gateway.model.decision import Fact
 
-_PARTS = {
-    "inputs": "",
-    "value_sum": "",
-    "expected_value": "",
-    "shadow": "shadow_",
-}
-"""Parts of an answer whose numbers are told, and what stands before their names."""
 _UNITS = (("_micro_usd", "_micros"), ("_token_count", "_tokens"))
+
+
+class _Numbers:
+    """Reads the numbers of one kind of message; what they are called is found once."""
+
+    def __init__(self, kind: Descriptor, prefix: str = "") -> None:
+        fields = [field for field in kind.fields if field.message_type is None]
+        self._read = operator.attrgetter(*(field.name for field in fields))
+        self._names = [_name(field, prefix) for field in fields]
+        self._words = [(at, _words(field)) for at, field in enumerate(fields) if field.enum_type]
+        self._optional = [(at, f.name) for at, f in enumerate(fields) if f.has_presence][::-1]
+
+    def facts(self, message: Message) -> list[tuple[str, Fact]]:
+        """Return the numbers that are there, in the order of the message."""
+        facts = list(zip(self._names, self._read(message), strict=True))
+        for at, words in self._words:
+            name, number = facts[at]
+            facts[at] = name, words.get(number, "unknown")
+        for at, field in self._optional:
+            if not message.HasField(field):
+                del facts[at]
+        return facts
 
 
 def plan_facts(message: planner_pb2.PlanActionResponse) -> tuple[tuple[str, Fact], ...]:
     """Return the facts in the order of the message; money only where it was computed."""
     facts: list[tuple[str, Fact]] = [
-        ("economics", _word(planner_pb2.Economics.items(), message.economics)),
+        ("economics", _ECONOMICS.get(message.economics, "unknown")),
         ("is_ev_computed", message.is_ev_computed),
     ]
-    for name, prefix in _PARTS.items():
+    for name, numbers in _PARTS.items():
         if message.HasField(name):
-            facts.extend(_numbers(getattr(message, name), prefix))
-    for side in ("pin_price", "fresh_price"):
-        if message.HasField(side):
-            facts.extend(_price(getattr(message, side), side))
+            facts.extend(numbers.facts(getattr(message, name)))
+    if message.HasField("pin_price"):
+        facts.extend(_price(message.pin_price, _PIN))
+    if message.HasField("fresh_price"):
+        facts.extend(_price(message.fresh_price, _FRESH))
     versions = message.versions
     facts.append(("catalog_version", versions.catalog_version))
     facts.append(("config_version", versions.config_version))
     return tuple(facts)
 
 
-def _numbers(part: Message, prefix: str) -> Iterator[tuple[str, Fact]]:
-    for field in part.DESCRIPTOR.fields:
-        if field.message_type is not None or (field.has_presence and not part.HasField(field.name)):
-            continue
-        value = getattr(part, field.name)
-        if field.enum_type is None:
-            yield prefix + _shown(field.name), value
-        else:
-            names = [(known.name, known.number) for known in field.enum_type.values]
-            yield prefix + field.name, _word(names, value)
-
-
-def _word(names: Iterable[tuple[str, int]], number: int) -> str:
-    """Return the name of an enum's value without the enum's own name."""
-    by_number = {known: name for name, known in names}
-    stem = by_number[0].removesuffix("UNSPECIFIED")
-    return by_number[number].removeprefix(stem).lower() if number in by_number else "unknown"
-
-
-def _price(price: planner_pb2.UsedPrice, side: str) -> Iterator[tuple[str, Fact]]:
-    yield f"{side}_input_micros_per_mtok", price.price.input_micro_usd_per_mtok
-    yield f"{side}_output_micros_per_mtok", price.price.output_micro_usd_per_mtok
-    yield f"{side}_is_fallback", price.is_fallback
+def _price(
+    price: planner_pb2.UsedPrice, names: tuple[str, str, str, str]
+) -> Iterable[tuple[str, Fact]]:
+    rates = price.price
+    yield names[0], rates.input_micro_usd_per_mtok
+    yield names[1], rates.output_micro_usd_per_mtok
+    yield names[2], price.is_fallback
     if price.HasField("cost_factor"):
-        yield f"{side}_cost_factor", price.cost_factor
+        yield names[3], price.cost_factor
 
 
-def _shown(name: str) -> str:
+def _name(field: FieldDescriptor, prefix: str) -> str:
+    """Return what a field is called in a line: units are shorter there."""
+    name = field.name
     for unit, short in _UNITS:
         name = name.removesuffix(unit) + short if name.endswith(unit) else name
-    return name
+    return prefix + name
+
+
+def _words(field: FieldDescriptor) -> Mapping[int, str]:
+    """Return the names of an enum's values without the enum's own name."""
+    by_number = {value.number: value.name for value in field.enum_type.values}
+    stem = by_number[0].removesuffix("UNSPECIFIED")
+    return {number: name.removeprefix(stem).lower() for number, name in by_number.items()}
+
+
+def _price_names(side: str) -> tuple[str, str, str, str]:
+    rates = f"{side}_input_micros_per_mtok", f"{side}_output_micros_per_mtok"
+    return (*rates, f"{side}_is_fallback", f"{side}_cost_factor")
+
+
+_ANSWER = planner_pb2.PlanActionResponse.DESCRIPTOR.fields_by_name
+_ECONOMICS = _words(_ANSWER["economics"])
+_PARTS: Mapping[str, _Numbers] = {
+    "inputs": _Numbers(planner_pb2.PlanInputs.DESCRIPTOR),
+    "value_sum": _Numbers(planner_pb2.ValueSum.DESCRIPTOR),
+    "expected_value": _Numbers(planner_pb2.ExpectedValue.DESCRIPTOR),
+    "shadow": _Numbers(planner_pb2.ShadowSum.DESCRIPTOR, "shadow_"),
+}
+"""Parts of an answer whose numbers are told."""
+_PIN, _FRESH = _price_names("pin_price"), _price_names("fresh_price")

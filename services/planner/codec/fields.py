@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from services.domain.errors import InvalidRequestError
@@ -70,10 +69,12 @@ def signed_usd(micro_usd: int) -> float:
 def micro_usd(amount_usd: float) -> int:
     """Return whole micro-USD, rounded half away from zero and kept within 64 bits."""
     size = abs(amount_usd) * _MICRO
-    whole = math.floor(size)
+    whole = int(size)
     rounded = whole + (size - whole >= 0.5)
     signed = rounded if amount_usd >= 0 else -rounded
-    return min(max(signed, _INT64_MIN), _INT64_MAX)
+    if _INT64_MIN <= signed <= _INT64_MAX:
+        return signed
+    return _INT64_MAX if signed > 0 else _INT64_MIN
 
 
 def binding(message: binding_pb2.BindingRef, field: str) -> Binding:
