@@ -25,6 +25,13 @@ Against = Annotated[
 Encoder = Annotated[
     Path | None, typer.Option(help="Sentence encoder, ONNX, to embed with instead of tables.")
 ]
+Apart = Annotated[
+    list[Path] | None,
+    typer.Option(help="Table judged by itself, by its column split; a folder's files are one."),
+]
+Twins = Annotated[
+    list[str] | None, typer.Option(help="NAME=MODEL: a measured model's name in a table apart.")
+]
 Internal = Annotated[bool, typer.Option("--internal", help="Accept tables without a licence.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -88,13 +95,15 @@ def evaluate(
     anchor: Anchors = None,
     against: Against = None,
     encoder: Encoder = None,
+    apart: Apart = None,
+    twin: Twins = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report, figures and plots.")] = None,
     seed: int = 0,
     *,
     internal: Internal = False,
     json: AsJson = False,
 ) -> None:
-    """Print the held-out figures of a recipe; fails where it is worse than an earlier bundle."""
+    """Print the held-out figures of a recipe; fails below a goal or an earlier bundle."""
     from services.cli.train_scorer import work
 
     recipe = work.recipe(
@@ -106,6 +115,8 @@ def evaluate(
         is_internal=internal,
         against=against,
         encoder=encoder,
+        apart=apart or [],
+        twins=twin or [],
     )
     account = work.evaluate(recipe, _progress("texts"))
     if out is not None:
@@ -114,7 +125,7 @@ def evaluate(
         output.as_json_text(work.figures(account))
     else:
         print("\n".join(work.report(account)))
-    if any(change.is_worse for change in account.changes):
+    if any(change.is_worse for change in account.changes) or work.missed(account):
         raise typer.Exit(1)
 
 

@@ -32,7 +32,7 @@ def left_out(
         if len(table.models) != PAIR or len(set(table.groups)) < PAIR:
             continue
         rows = corpus.rows_of(table.name)
-        alone = _of_models(corpus, rows)
+        alone = of_models(corpus, rows)
         quality = np.full(corpus.scores.shape, np.nan)
         columns = measured_columns(corpus, rows)
         quality[:, columns] = out_of_fold(alone, rows, folds_of_groups(corpus), vocabulary, seed)
@@ -53,16 +53,16 @@ def across(
                 continue
             held = corpus.rows_of(target.name)
             learnt = without_questions(corpus, corpus.rows_of(source.name), held)
-            heads: Heads = fit_heads(_of_models(corpus, learnt), learnt, vocabulary, seed)
+            heads: Heads = fit_heads(of_models(corpus, learnt), learnt, vocabulary, seed)
             quality = np.full(corpus.scores.shape, np.nan)
             columns = np.array(measured_columns(corpus, learnt), dtype=np.int64)
-            quality[np.ix_(held, columns)] = qualities(_of_models(corpus, learnt), held, heads)
+            quality[np.ix_(held, columns)] = qualities(of_models(corpus, learnt), held, heads)
             judged = judge_pair(corpus, held, quality, seed)
             figures.append(_named(judged, f"{source.name} to {target.name}"))
     return tuple(figures)
 
 
-def _of_models(corpus: Corpus, rows: Indices) -> Corpus:
+def of_models(corpus: Corpus, rows: Indices) -> Corpus:
     """Return the corpus with only the models that ``rows`` measured."""
     columns = measured_columns(corpus, rows)
     return Corpus(

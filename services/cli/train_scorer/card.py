@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from services.cli.train_scorer.apart import ApartFigures
+from services.cli.train_scorer.card_money import apart, spending
 from services.cli.train_scorer.comparing import LEAST_CHANGE, Change
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.fitting import Heads
@@ -39,6 +41,8 @@ class Account:
     heads: Heads
     curve: Curve | None
     anchors: tuple[Anchor, Anchor] | None
+    apart: tuple[ApartFigures, ...] = ()
+    """Tables that were judged by themselves; a bundle's card has none."""
 
 
 def card(account: Account) -> str:
@@ -50,7 +54,8 @@ def report(account: Account) -> Iterator[str]:
     """Yield the lines of the held-out figures."""
     yield from _pairs(account)
     yield from _picks(account)
-    yield from _spending(account)
+    yield from spending(account.spending)
+    yield from apart(account.apart)
     yield from _changes(account)
     yield from _goals(account)
     yield from _texts(account)
@@ -63,8 +68,8 @@ def _opening(account: Account) -> Iterator[str]:
     yield ""
     yield f"Made {account.as_of} from {account.learnt_rows:,} prompts with measured outcomes of"
     yield f"{len(account.models)} models. Format 2: static word-piece vectors with surface"
-    yield f"features, {account.heads.clusters.count} clusters, a linear head, a word-piece head"
-    yield "and, where anchors are given, an item-response curve."
+    yield f"features, {account.heads.clusters.count} clusters, a linear head that differs by region"
+    yield "of texts, a word-piece head and, where anchors are given, an item-response curve."
     yield ""
     if account.remark:
         yield account.remark
@@ -160,28 +165,10 @@ def _picks(account: Account) -> Iterator[str]:
     yield ""
 
 
-def _spending(account: Account) -> Iterator[str]:
-    if not account.spending:
-        return
-    yield "## Accuracy for money, rows not learnt from"
-    yield ""
-    yield "| Table | Rows | Over single models, points | USD for 98 % of the best | Best single |"
-    yield "| --- | --- | --- | --- | --- |"
-    for figures in account.spending:
-        best = max(figures.singles, key=lambda model: figures.singles[model][1])
-        usd, accuracy = figures.singles[best]
-        enough = "never" if figures.enough_usd is None else f"{figures.enough_usd:.3f}"
-        cells = f"{100 * figures.over_hull:.2f} | {enough} | {best}: {accuracy:.3f} at {usd:.3f}"
-        yield f"| {figures.table} | {figures.rows:,} | {cells} |"
-    yield ""
-    yield "USD for 1,000 prompts. Single models may be mixed by chance; the mean is over all costs."
-    yield ""
-
-
 def _changes(account: Account) -> Iterator[str]:
     if not account.changes:
         return
-    yield "## Against the earlier bundle, held-out tables"
+    yield f"## Against the earlier bundle {account.changes[0].bundle}, held-out tables"
     yield ""
     yield "| Table | Rows | Measure | Earlier | This | Difference |"
     yield "| --- | --- | --- | --- | --- | --- |"
@@ -194,7 +181,7 @@ def _changes(account: Account) -> Iterator[str]:
 
 
 def _goals(account: Account) -> Iterator[str]:
-    goals = goals_of((*account.pairs, *account.across), account.picks)
+    goals = goals_of((*account.pairs, *account.across), account.picks, account.apart)
     if not goals:
         return
     yield "## Goals"

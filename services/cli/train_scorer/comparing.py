@@ -22,6 +22,8 @@ LEAST_CHANGE = -0.01
 class Change:
     """What a recipe changes on one held-out table, over an earlier bundle."""
 
+    bundle: str
+    """Version of the earlier bundle."""
     table: str
     rows: int
     measure: str
@@ -56,6 +58,7 @@ def change_on(
 
     every = np.arange(len(rows))
     return Change(
+        bundle=earlier.artifact.version,
         table=corpus.tables[rows[0]],
         rows=len(rows),
         measure=measure,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from services.cli.train_scorer.card import Account, limits, report, sources
 from services.cli.train_scorer.goals import goals_of
 from services.cli.train_scorer.judging import PairFigures
+from services.cli.train_scorer.metrics import Point
 from services.cli.train_scorer.plots import Line, Plot, svg
+from services.cli.train_scorer.spending import CostFigures, upper_hull
 from services.cli.train_scorer.writing import json_bytes
 
 REPORT = "REPORT.md"
@@ -21,12 +24,13 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 def figures(account: Account) -> dict[str, object]:
     """Return the held-out figures as plain values."""
     pairs = (*account.pairs, *account.across)
-    goals = goals_of(pairs, account.picks)
+    goals = goals_of(pairs, account.picks, account.apart)
     return {
         "pairs": [dataclasses.asdict(row) for row in pairs],
         "picks": [dataclasses.asdict(row) for row in account.picks],
         "risk": dataclasses.asdict(account.risk),
         "spending": [dataclasses.asdict(row) for row in account.spending],
+        "apart": [dataclasses.asdict(row) for row in account.apart],
         "changes": [dataclasses.asdict(row) for row in account.changes],
         "goals": [{**dataclasses.asdict(goal), "is_met": goal.is_met} for goal in goals],
         "texts": [dataclasses.asdict(row) for row in account.texts],
@@ -36,13 +40,22 @@ def figures(account: Account) -> dict[str, object]:
 
 def report_files(account: Account) -> Mapping[str, bytes]:
     """Return the files of a report by name; equal figures give equal bytes."""
-    plots = {f"{_slug(row.table)}.svg": row for row in (*account.pairs, *account.across)}
-    told = (*limits(), *sources(account), *report(account))
-    lines = ["# Held-out figures of a scoring artifact", "", *told, "", *_shown(plots)]
+    pairs = [_plot(row) for row in (*account.pairs, *account.across)]
+    spent = [*account.spending, *(row.spending for row in account.apart)]
+    costs = [_cost_plot(row) for row in spent if row.curve[-1][0] > 0]
+    told = (*limits(), *sources(account), *report(account), "")
+    by_share = _shown("Accuracy by share sent to the strong model", pairs)
+    lines = [
+        "# Held-out figures of a scoring artifact",
+        "",
+        *told,
+        *by_share,
+        *_shown("Accuracy by cost", costs),
+    ]
     return {
         REPORT: ("\n".join(lines) + "\n").encode(),
         FIGURES: json_bytes(figures(account)),
-        **{name: svg(_plot(row)).encode() for name, row in plots.items()},
+        **{_file(plot): svg(plot).encode() for plot in (*pairs, *costs)},
     }
 
 
@@ -63,13 +76,26 @@ def _plot(row: PairFigures) -> Plot:
     return Plot(row.table, "share sent to the strong model", "accuracy", [*lines, by_chance])
 
 
-def _shown(plots: Mapping[str, PairFigures]) -> Iterator[str]:
-    yield "## Accuracy by share sent to the strong model"
+def _cost_plot(row: CostFigures) -> Plot:
+    hull = upper_hull(list(row.singles.values()))
+    single = Line("single models, by chance", _logarithmic(hull))
+    lines = [Line("artifact", _logarithmic(row.curve)), single]
+    return Plot(f"{row.table}, by cost", "USD for 1,000 prompts, log 10", "accuracy", lines)
+
+
+def _logarithmic(points: Sequence[Point]) -> Sequence[Point]:
+    return [(math.log10(usd), accuracy) for usd, accuracy in points if usd > 0]
+
+
+def _shown(title: str, plots: Sequence[Plot]) -> Iterator[str]:
+    if not plots:
+        return
+    yield f"## {title}"
     yield ""
-    for name, row in plots.items():
-        yield f"![{row.table}]({name})"
+    for plot in plots:
+        yield f"![{plot.title}]({_file(plot)})"
         yield ""
 
 
-def _slug(name: str) -> str:
-    return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
+def _file(plot: Plot) -> str:
+    return f"{_NOT_IN_NAMES.sub('-', plot.title.lower()).strip('-')}.svg"

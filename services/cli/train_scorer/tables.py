@@ -22,12 +22,14 @@ FOLDS = 5
 _PROMPT = ("prompt", "question")
 _GROUP = ("subject", "eval_name", "task_split", "category")
 _FLAG = "contaminated"
+_SPLIT = "split"
 _SCORE = "score:"
 _COST = "cost_usd:"
 _NESTED = {"scores": _SCORE, "costs": _COST}
 _CORRECT = re.compile(r"^(.+)_correct$")
 _OPTIONS = re.compile(r"\n\s*\(?A[.):]\s")
 _HEADER = re.compile(r"^\s*(?:question|q|problem|input)\s*:\s*", re.IGNORECASE)
+_SOLVED = re.compile(r"\banswer:\s*\(?[A-J]\)?\s*\n\s*\n(?=\s*\S)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^0-9a-z]+")
 _PART = re.compile(r"_?part\d+$")
 _LICENCE = re.compile(r"Licence:\s*([A-Za-z0-9.+-]*[A-Za-z0-9])")
@@ -54,6 +56,8 @@ class Table:
     """SHA-256 of the files' bytes."""
     costs: Floats | None = None
     """What each answer cost, USD; NaN where that is not said. None: no file has costs."""
+    splits: tuple[str, ...] = ()
+    """Which part of the table each row is said to belong to; empty where that is not said."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -78,6 +82,21 @@ def read_tables(paths: Sequence[Path]) -> tuple[Table, ...]:
     )
 
 
+def read_folders(paths: Sequence[Path]) -> tuple[Table, ...]:
+    """Return one table per folder of the files, named like it.
+
+    Raises:
+        TableError: a file cannot be used, or those of a folder have different models.
+    """
+    folders: dict[Path, list[Path]] = defaultdict(list)
+    for path in paths:
+        folders[path.resolve().parent].append(path)
+    return tuple(
+        read_table(folder.name, tuple(parts), licence_beside(parts[0]))
+        for folder, parts in folders.items()
+    )
+
+
 def licence_beside(path: Path) -> str:
     """Return the licence that the README beside a file states; empty when it states none."""
     try:
@@ -97,6 +116,7 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
     models: tuple[str, ...] = ()
     prompts: list[str] = []
     groups: list[str] = []
+    splits: list[str] = []
     scores: list[list[float]] = []
     costs: list[list[float]] = []
     dropped, digest = 0, hashlib.sha256()
@@ -117,6 +137,7 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
                 continue
             prompts.append(_first(row, _PROMPT))
             groups.append(_first(row, _GROUP))
+            splits.append(row.get(_SPLIT, ""))
             scores.append([_score(row.get(columns[model], ""), path, line) for model in models])
             costs.append([_cost(row.get(f"{_COST}{model}", ""), path, line) for model in models])
     shape = len(prompts), len(models)
@@ -131,6 +152,7 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
         dropped,
         digest.hexdigest(),
         None if np.isnan(spent).all() else spent,
+        tuple(splits),
     )
 
 
@@ -168,7 +190,8 @@ def _flat(line: str, path: Path, number: int) -> Row:
 
 def question_of(prompt: str) -> str:
     """Return the question itself, normalised: no header, no options, no example before it."""
-    last = re.split(r"\n\s*(?:question|q)\s*:\s*", f"\n{prompt}", flags=re.IGNORECASE)[-1]
+    unsolved = _SOLVED.split(prompt)[-1]
+    last = re.split(r"\n\s*(?:question|q)\s*:\s*", f"\n{unsolved}", flags=re.IGNORECASE)[-1]
     question = _OPTIONS.split(_HEADER.sub("", last))[0]
     return _PLAIN.sub(" ", question.lower()).strip()
 

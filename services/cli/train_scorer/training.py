@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +64,10 @@ class Recipe:
     """Folder of an earlier bundle that the recipe is set against on held-out tables."""
     encoder: Path | None = None
     """Sentence encoder to embed with; None: the tables of the embedder's folder."""
+    apart: tuple[Path, ...] = ()
+    """Tables that are judged by themselves, in a report only; a folder's files are one table."""
+    twins: Mapping[str, str] = field(default_factory=dict)
+    """Measured model of the learnt tables by the name that a table judged apart has for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from services.cli.train_scorer import training
+from services.cli.train_scorer.apart import judge_apart, judge_transfer, read_alone
 from services.cli.train_scorer.card import Account, report
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import open_encoder, piece_vectors
+from services.cli.train_scorer.goals import Goal, goals_of
 from services.cli.train_scorer.projection import project
 from services.cli.train_scorer.reporting import figures, write_report
-from services.cli.train_scorer.tables import TableError, read_tables, stems_of
-from services.cli.train_scorer.training import Recipe
+from services.cli.train_scorer.tables import (
+    TableError,
+    read_folders,
+    read_tables,
+    stems_of,
+)
+from services.cli.train_scorer.training import Material, Recipe
 from services.cli.train_scorer.writing import embedder_members
 from services.runtime.launch import StartError
 from services.runtime.sources import ConfigError
@@ -26,7 +34,17 @@ from services.scorer.build import shipped
 from services.scorer.model.fault import BundleError
 from services.scorer.policy.heads import predict
 
-__all__ = ["distil", "evaluate", "figures", "inspect", "recipe", "report", "train", "write"]
+__all__ = [
+    "distil",
+    "evaluate",
+    "figures",
+    "inspect",
+    "missed",
+    "recipe",
+    "report",
+    "train",
+    "write",
+]
 
 Progress = Callable[[int, int], None]
 _TIMED = 2_000
@@ -90,6 +108,8 @@ def recipe(
     is_internal: bool = False,
     against: Path | None = None,
     encoder: Path | None = None,
+    apart: Sequence[Path] = (),
+    twins: Sequence[str] = (),
 ) -> Recipe:
     """Return the recipe that a command line describes.
 
@@ -112,6 +132,8 @@ def recipe(
         is_internal=is_internal,
         against=against,
         encoder=encoder,
+        apart=tuple(apart),
+        twins=_twins(twins),
     )
 
 
@@ -135,7 +157,31 @@ def evaluate(asked: Recipe, progress: Progress) -> Account:
     """
     with one_line():
         material = training.read_material(asked, progress)
-        return training.account(material, asked, training.judge(material, asked))
+        told = training.account(material, asked, training.judge(material, asked))
+        return _with_apart(told, material, asked)
+
+
+def _with_apart(told: Account, material: Material, asked: Recipe) -> Account:
+    """Return an account that tells of the tables that are judged by themselves, too."""
+    embedder, seed = material.embedder.embedder, asked.seed
+    alone = [read_alone(table, embedder) for table in read_folders(asked.apart)]
+    transfers = (
+        judge_transfer(material.corpus, table, each, asked.twins, embedder.vocabulary, seed)
+        for each in alone
+        for table in material.learnt
+    )
+    return replace(
+        told,
+        across=(*told.across, *(figures for figures in transfers if figures is not None)),
+        apart=tuple(judge_apart(each, embedder.vocabulary, seed) for each in alone),
+    )
+
+
+def missed(account: Account) -> tuple[Goal, ...]:
+    """Return the goals that the figures miss."""
+    pairs = (*account.pairs, *account.across)
+    goals = goals_of(pairs, account.picks, account.apart)
+    return tuple(goal for goal in goals if not goal.is_met)
 
 
 def write(account: Account, folder: Path) -> None:
@@ -184,6 +230,13 @@ def inspect(folder: Path | None, version: str, encoder: Path | None = None) -> d
 def _sample(size: int, turn: int) -> str:
     words = f"Case {turn}: compute the total of {turn * 7} invoices and explain each step, please. "
     return (words * (size // len(words) + 1))[:size]
+
+
+def _twins(pairs: Sequence[str]) -> Mapping[str, str]:
+    found = dict(tuple(pair.rpartition("=")[::2]) for pair in pairs)
+    if "" in (*found, *found.values()):
+        raise ConfigError("--twin: give NAME=MODEL, its name in a table judged apart first")
+    return found
 
 
 def _anchors(pairs: Sequence[str]) -> tuple[Anchor, Anchor] | None:

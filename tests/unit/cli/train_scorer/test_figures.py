@@ -25,6 +25,7 @@ QUESTION = "What is the degree of the extension Q(sqrt(2)) over Q?"
         f"Question: {QUESTION}\n(A) 2\n(B) 4",
         f"Q: What is 1 + 1?\nA: 2\n\nQ: {QUESTION}",
         QUESTION.upper(),
+        f"What is 1 + 1?\nA) 1\nB) 2\nAnswer:\nB\n\n{QUESTION}\nA) 2\nB) 4\nAnswer:\n",
     ],
 )
 def test_the_same_question_has_one_stem_however_it_is_dressed(prompt: str) -> None:

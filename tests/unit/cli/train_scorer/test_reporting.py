@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.cli.train_scorer.apart import ApartFigures
 from services.cli.train_scorer.baselines import tfidf_gain
 from services.cli.train_scorer.comparing import Change
 from services.cli.train_scorer.corpus import Corpus
-from services.cli.train_scorer.goals import GSM8K, MMLU, UIUC_TEST, goals_of
+from services.cli.train_scorer.goals import GSM8K, MMLU, ROUTERBENCH, UIUC_TEST, goals_of
 from services.cli.train_scorer.judging import (
     PairFigures,
     PickFigures,
@@ -23,7 +24,13 @@ from services.cli.train_scorer.judging import (
 )
 from services.cli.train_scorer.metrics import Interval, Recovery, accuracies, recovery
 from services.cli.train_scorer.plots import Line, Plot, svg
-from services.cli.train_scorer.spending import height_over, judge_spending, upper_hull
+from services.cli.train_scorer.spending import (
+    CostFigures,
+    guessed_costs,
+    height_over,
+    judge_spending,
+    upper_hull,
+)
 from services.cli.train_scorer.texts import overlaps
 from services.scorer.model.artifact import NO_PIECES, TextVector
 
@@ -120,7 +127,7 @@ def test_goals_are_those_of_the_tables_at_hand_and_say_whether_they_are_met() ->
 
 
 def test_a_step_back_is_an_interval_that_lies_wholly_below_the_limit() -> None:
-    change = Change("t", 9, "APGR", 0.6, 0.55, Interval(-0.05, -0.09, -0.011))
+    change = Change("b-1", "t", 9, "APGR", 0.6, 0.55, Interval(-0.05, -0.09, -0.011))
     assert change.is_worse
     assert not replace(change, difference=Interval(-0.05, -0.09, -0.009)).is_worse
 
@@ -166,6 +173,38 @@ def test_a_perfect_prediction_buys_what_a_mixture_by_chance_cannot() -> None:
     assert figures.enough_usd == pytest.approx(5.5)
     assert figures.over_hull > 0.1
     assert judge_spending(made, np.arange(100), made.scores) is None
+
+
+def test_heights_by_doublings_count_what_is_cheap_as_much_as_what_is_dear() -> None:
+    hull = ((1.0, 0.5), (100.0, 0.5))
+    curve = [(1.0, 0.7), (10.0, 0.7), (10.001, 0.5), (100.0, 0.5)]
+    assert height_over(curve, hull, is_log=True) == pytest.approx(0.1, abs=0.001)
+    assert height_over(curve, hull) == pytest.approx(0.2 / 11, abs=0.001)
+    assert height_over([(0.0, 0.7), (0.0, 0.7)], ((0.0, 0.5),), is_log=True) == pytest.approx(0.2)
+
+
+def test_costs_are_guessed_from_the_length_of_a_prompt() -> None:
+    prompts = ["x" * (7 * i % 90) for i in range(100)]
+    made = corpus(prompts, ["t"] * 100)
+    lengths = np.array([len(prompt) for prompt in prompts], dtype=np.float64)
+    costs = np.stack([0.01 + 0.002 * lengths, 0.5 - 0.01 * lengths], axis=1)
+    rows = np.arange(100)
+    guessed = guessed_costs(replace(made, costs=costs), rows[:50], rows[50:], [0, 1])
+    assert guessed == pytest.approx(np.maximum(costs[50:], 0.0))
+    assert (guessed[:, 1] == 0).any()
+
+
+def test_money_buys_what_lies_between_two_turns_of_the_dial() -> None:
+    spent = CostFigures("t", 9, ((1.0, 0.5), (3.0, 0.9)), {}, 0.0, 0.0, None)
+    assert [spent.accuracy_at(usd) for usd in (0.5, 2.0, 9.0)] == pytest.approx([0.5, 0.7, 0.9])
+
+
+def test_goals_of_money_are_those_of_the_table_that_is_judged_apart() -> None:
+    spent = CostFigures(ROUTERBENCH, 9, ((0.34, 0.81), (1.75, 0.85)), {}, 0.03, 0.02, None)
+    apart = ApartFigures(ROUTERBENCH, "", "", 9, spent)
+    met = [goal.is_met for goal in goals_of((), (), (apart,))]
+    assert met == [True, False, False, True, False]
+    assert not goals_of((), (), (replace(apart, table="ours"),))
 
 
 def test_rows_with_a_blank_are_left_out_of_what_is_judged() -> None:
