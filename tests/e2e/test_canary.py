@@ -33,7 +33,8 @@ SECRETS: Mapping[str, str] = {
     "POINTSMAN_BOOTSTRAP_KEY": f"rk_{MARK}router0123456789",
 }
 PRESENTED = f"sk-ant-api03-{MARK}presented0123456789"
-ADDED = f"sk-proj-{MARK}added0123456789"
+ADDED = f"{MARK}added0123456789"
+"""Has no shape by which a log could know it for a secret."""
 LABEL = f"{MARK}label"
 ENCRYPTION = SECRETS["E2E_ENCRYPTION"]
 PROMPT = f"{MARK} prompt of {MARK.lower()}@example.com"
