@@ -146,8 +146,18 @@ def store_errors() -> Iterator[None]:
         raise
     except (exc.DBAPIError, exc.TimeoutError, DatabaseError) as error:
         raise unavailable(error) from error
+    except exc.InvalidRequestError as error:
+        if not _is_of_lost_connection(error):
+            raise
+        raise unavailable(error) from error
     except connection_errors() as error:
         raise unavailable(error) from error
+
+
+def _is_of_lost_connection(error: exc.InvalidRequestError) -> bool:
+    """Return whether a request is invalid only because its connection went away under it."""
+    is_closed = isinstance(error, exc.ResourceClosedError | exc.PendingRollbackError)
+    return is_closed or "connection is closed" in str(error)
 
 
 async def prepare(engine: AsyncEngine, scripts: Path, schema: str) -> None:

@@ -42,7 +42,8 @@ _WITHOUT_DETAILS = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: Reason.MESSAGE_TOO_LARGE,
     grpc.StatusCode.INVALID_ARGUMENT: Reason.INVALID_REQUEST,
     grpc.StatusCode.PERMISSION_DENIED: Reason.CALLER_NOT_ALLOWED,
-    grpc.StatusCode.UNAUTHENTICATED: Reason.ROUTER_KEY_INVALID,
+    # Who refuses to know us between services refuses us, not the client's key.
+    grpc.StatusCode.UNAUTHENTICATED: Reason.CALLER_NOT_ALLOWED,
 }
 _PEER_DOWN = frozenset(
     {

@@ -88,10 +88,14 @@ def reconcile(
         is_edited = record.spec_digest != spec_digest
         is_rotated = record.secret_digest != secret_digest
         # An old copy of the file never brings back a token that was replaced since.
-        spent = record.credential.spent_digests
-        if one.secrets.refresh_token and digest(one.secrets.refresh_token) in spent:
+        token = one.secrets.refresh_token
+        is_spent = bool(token) and digest(token) in record.credential.spent_digests
+        if is_spent:
             is_rotated = False
-        is_lost = record.credential.system_state is SystemState.QUARANTINED
+        is_unread = record.credential.system_state is SystemState.QUARANTINED
+        is_lost = is_unread and not _is_newer_stored(record, secret_digest, is_spent=is_spent)
+        if is_unread and not is_lost:
+            continue
         if is_edited or is_rotated or is_lost:
             changed = _changed(
                 record.credential,
@@ -108,6 +112,16 @@ def reconcile(
         if record.credential.origin is not Origin.STORED and identity not in wanted
     )
     return Reconciliation(tuple(changes), removed)
+
+
+def _is_newer_stored(record: Record, secret_digest: str, *, is_spent: bool) -> bool:
+    """Return whether the token of an account was replaced since it was declared.
+
+    The newest is then in the store alone. Who cannot read it there lacks a key, and leaves the
+    record to those who have that.
+    """
+    is_unchanged = record.secret_digest == secret_digest
+    return is_spent or (is_unchanged and bool(record.credential.spent_digests))
 
 
 def secret_text(secrets: Secrets) -> str:

@@ -13,10 +13,10 @@ from services.domain.vocab import CredentialKind
 if TYPE_CHECKING:
     from services.credentials.model import Query, Redemption, Selected
     from services.credentials.server.granting import Granter
-    from services.credentials.server.grants import Grants
     from services.credentials.server.options import Options
     from services.credentials.server.refreshing import Refresher
     from services.credentials.server.selector import Selector
+    from services.credentials.server.slots import Slots
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -32,7 +32,7 @@ class Acquirer:
     def __init__(
         self,
         vault: Vault,
-        grants: Grants,
+        slots: Slots,
         granter: Granter,
         selector: Selector,
         refresher: Refresher,
@@ -40,7 +40,7 @@ class Acquirer:
         clock: Clock,
     ) -> None:
         self._vault = vault
-        self._grants = grants
+        self._slots = slots
         self._granter = granter
         self._selector = selector
         self._refresher = refresher
@@ -70,13 +70,13 @@ class Acquirer:
         for _ in range(MAX_DEAD):
             selected, elapsed_s = await self._selector.select(query)
             credential_id = selected.grant.credential_id
-            await self._refresher.freshen(credential_id)
             try:
-                return selected, elapsed_s, self._material(selected, 0)
+                async with self._slots.given_back_on_failure(selected.grant):
+                    await self._refresher.freshen(credential_id)
+                    return selected, elapsed_s, self._material(selected, 0)
             except RouterError as error:
                 if error.reason is not Reason.CREDENTIAL_NEEDS_LOGIN:
                     raise
-            self._grants.drop(selected.grant.id)
             query = replace(query, tried=query.tried | {credential_id})
         raise RouterError(Reason.CREDENTIAL_NEEDS_LOGIN, "no account has a token to send")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from services.credentials.model import InFlight, Selected
+from services.credentials.server.line import Line
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Grants:
         self._due: list[tuple[float, str]] = []
         self._by_credential: Counter[str] = Counter()
         self._by_model: Counter[tuple[str, str]] = Counter()
-        self._waiters: list[asyncio.Future[None]] = []
+        self.line = Line()
+        """Those who wait for a slot."""
         self.in_flight = InFlight(self._by_credential, self._by_model)
         """Live counts, for reading only."""
 
@@ -157,19 +158,6 @@ class Grants:
         """Return the monotonic instant at which the next grant may lapse; None: there is none."""
         return self._due[0][0] if self._due else None
 
-    async def wait_freed(self, wait_s: float) -> None:
-        """Return when a slot was freed, first come first served, or after ``wait_s``."""
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        try:
-            async with asyncio.timeout(wait_s):
-                await waiter
-        except TimeoutError:
-            pass
-        finally:
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
-
     def _forget(self, grant_id: str) -> None:
         held = self._held.pop(grant_id)
         self._free(held)
@@ -180,14 +168,7 @@ class Grants:
         if held.has_slot:
             held.has_slot = False
             self._count(held, -1)
-            self._wake_one()
-
-    def _wake_one(self) -> None:
-        while self._waiters:
-            waiter = self._waiters.pop(0)
-            if not waiter.done():
-                waiter.set_result(None)
-                return
+            self.line.wake(held.selected.grant.credential_id)
 
     def _count(self, held: _Held, change: int) -> None:
         credential_id = held.selected.grant.credential_id

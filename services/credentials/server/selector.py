@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+import asyncio
 from typing import TYPE_CHECKING
 
 from services.credentials.model import (
@@ -15,60 +14,24 @@ from services.credentials.model import (
     Query,
     Selected,
 )
-from services.credentials.policy.denial import denial_of
-from services.credentials.policy.selection import decide
-from services.credentials.policy.trial import begun, with_trial
+from services.credentials.policy.trial import begun
 from services.credentials.server import telling
 from services.credentials.server.asking import check_permitted, key_of, presented_for
 from services.credentials.server.bounded import Bounded
+from services.credentials.server.eye import NOBODY, Explanation, Eye
 from services.credentials.server.granting import slot_of
-from services.credentials.server.views import Views
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
     from services.credentials.model import BindingRef, Slot
-    from services.credentials.ports import Shared
-    from services.credentials.server.affinity import Affinities
-    from services.credentials.server.granting import Granter
-    from services.credentials.server.grants import Grants
+    from services.credentials.server.eye import Parts
     from services.credentials.server.options import Options
-    from services.credentials.server.paths import Paths
-    from services.credentials.server.setbacks import Setbacks
-    from services.credentials.server.vault import Vault
-    from services.runtime.clock import Clock
 
 MAX_CURSORS = 4_096
 MAX_DECISIONS = 10_000
 DECISION_TTL_S = 3_600.0
 SHARED_WAIT_S = 0.1
 """Pause before slots are looked at again that another replica may have freed."""
-
-NOBODY: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """One selection, past or possible."""
-
-    decision: Decision | None
-    index: int
-    """Position of the binding picked; -1: none."""
-    denial: RouterError | None
-    elapsed_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the selector works with."""
-
-    vault: Vault
-    grants: Grants
-    granter: Granter
-    affinities: Affinities
-    setbacks: Setbacks
-    paths: Paths
-    shared: Shared
-    clock: Clock
 
 
 class Selector:
@@ -78,8 +41,8 @@ class Selector:
         self._parts = parts
         self._options = options
         self._clock = parts.clock
-        self._views = Views(options.rules, is_prefix_forced=options.terms.is_prefix_forced)
         self._cursors: Bounded[CursorKey, Cursor] = Bounded(MAX_CURSORS)
+        self._eye = Eye(parts, options, self._cursor)
         self._decisions: Bounded[str, Explanation] = Bounded(MAX_DECISIONS, DECISION_TTL_S)
 
     async def select(self, query: Query) -> tuple[Selected, float]:
@@ -89,21 +52,45 @@ class Selector:
             RouterError: why nothing could be picked, or ELIGIBILITY_VIOLATION.
         """
         check_permitted(query)
+        found, selected = await self._look(query)
+        if selected is None:
+            found, selected = await self._wait(query, found)
+        return selected, found.elapsed_s
+
+    async def _look(self, query: Query) -> tuple[Explanation, Selected | None]:
+        """Return what a selection comes to now; None: only waiting may help.
+
+        Raises:
+            RouterError: why nothing can be picked, however long one waits.
+        """
+        earlier = self._parts.grants.by_key(key_of(query))
+        if earlier is not None:
+            return Explanation(None, earlier.index, None, 0.0), earlier
+        found, selected = await self._try(query)
+        self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())
+        if selected is None and (query.max_wait_s <= 0 or not _is_busy(found)):
+            raise _denial(found)
+        return found, selected
+
+    async def _wait(self, query: Query, found: Explanation) -> tuple[Explanation, Selected]:
+        """Return what a selection comes to once its turn has come.
+
+        Raises:
+            RouterError: why nothing could be picked in time.
+        """
         give_up_s = self._clock.monotonic_s() + query.max_wait_s
-        while True:
-            earlier = self._parts.grants.by_key(key_of(query))
-            if earlier is not None:
-                return earlier, 0.0
-            found, selected = await self._try(query)
-            self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())
-            if selected is not None:
-                return selected, found.elapsed_s
-            denial = found.denial or RouterError(Reason.INTERNAL, "neither a grant nor a denial")
-            left_s = give_up_s - self._clock.monotonic_s()
-            if denial.reason is not Reason.CREDENTIAL_CONCURRENCY or left_s <= 0:
-                raise denial
-            is_alone = self._parts.shared.is_alone
-            await self._parts.grants.wait_freed(left_s if is_alone else min(left_s, SHARED_WAIT_S))
+        with self._parts.grants.line.place() as place:
+            while True:
+                left_s = give_up_s - self._clock.monotonic_s()
+                if left_s <= 0:
+                    raise _denial(found)
+                if not self._parts.shared.is_alone:
+                    left_s = min(left_s, SHARED_WAIT_S)
+                await place.wait(found.busy, left_s)
+                found, selected = await self._look(query)
+                if selected is not None:
+                    place.use()
+                    return found, selected
 
     def explain(self, query: Query) -> Explanation:
         """Return what a selection would come to now; nothing moves.
@@ -112,7 +99,7 @@ class Selector:
             RouterError: ELIGIBILITY_VIOLATION.
         """
         check_permitted(query)
-        return self._explain(query)
+        return self._eye.look(query)
 
     def explain_past(self, idempotency_key: str) -> Explanation:
         """Return what a selection came to.
@@ -129,7 +116,7 @@ class Selector:
         """Return what one look comes to, with the grant where there is one."""
         full, bound_id = NOBODY, ""
         while True:
-            found = self._explain(query, full, bound_id)
+            found = self._eye.look(query, full, bound_id)
             if found.denial is not None:
                 return found, None
             decision, binding = found.decision, query.bindings[found.index]
@@ -138,7 +125,7 @@ class Selector:
             pick = decision.pick
             if pick.is_trial and not await self._begin_trial(pick.credential, decision):
                 if self._is_due(pick.credential, decision):
-                    return self._denied(query, full), None
+                    return self._eye.denied(query, full), None
                 continue  # somebody was faster with this one; another may be due
             if not (bound_id or pick.is_trial):
                 first_id = await self._first_bound(query, binding, decision)
@@ -149,55 +136,6 @@ class Selector:
             if selected is not None:
                 return found, selected
             full |= {pick.credential.id}
-
-    def _explain(
-        self, query: Query, full: frozenset[str] = NOBODY, bound_id: str = ""
-    ) -> Explanation:
-        started_s = time.perf_counter()
-        decisions: list[Decision] = []
-        for index, binding in enumerate(query.bindings):
-            if presented_for(query, binding) is not None:
-                return Explanation(None, index, None, time.perf_counter() - started_s)
-            decision = self._decide(query, binding, full, bound_id)
-            decisions.append(decision)
-            if decision.pick is not None:
-                return Explanation(decision, index, None, time.perf_counter() - started_s)
-        trial = with_trial(decisions, self._options.trials)
-        if trial is not None:
-            return Explanation(trial[1], trial[0], None, time.perf_counter() - started_s)
-        denial = denial_of(decisions, decisions[0].now_unix_s)
-        return Explanation(decisions[0], -1, denial, time.perf_counter() - started_s)
-
-    def _decide(
-        self, query: Query, binding: BindingRef, full: frozenset[str], bound_id: str
-    ) -> Decision:
-        parts, now = self._parts, self._clock.now_unix_s()
-        parts.grants.expire_due()
-        pool = parts.vault.pool
-        view = self._views.at(pool, query.installation_id, binding.provider, binding.model_id, now)
-        subject = view.subject
-        if not bound_id:
-            bound_id = parts.affinities.bound_id(parts.affinities.key(query, binding, subject))
-        return decide(
-            query,
-            binding,
-            view,
-            pool.revision,
-            parts.grants.in_flight,
-            self._cursor,
-            bound_id,
-            self._options.terms,
-            now,
-            is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
-            full=full,
-            setbacks=parts.setbacks.of(subject.model_id),
-            closed=parts.paths.closed(view.lane),
-        )
-
-    def _denied(self, query: Query, full: frozenset[str]) -> Explanation:
-        """Return a denial: the trial that could have been went to somebody else."""
-        decisions = [self._decide(query, binding, full, "") for binding in query.bindings]
-        return Explanation(decisions[0], -1, denial_of(decisions, self._clock.now_unix_s()), 0.0)
 
     def _is_due(self, credential: Credential, decision: Decision) -> bool:
         known = self._parts.vault.pool.by_id.get(credential.id)
@@ -257,7 +195,8 @@ class Selector:
         telling.PICKS.labels(pick.bucket.name.lower(), pick.strategy.value).inc()
         key = parts.affinities.key(query, binding, decision.subject)
         if key is not None and not pick.is_trial:
-            await parts.affinities.bind(key, pick.credential.id, parts.vault.hasher)
+            async with parts.slots.given_back_on_failure(grant):
+                await parts.affinities.bind(key, pick.credential.id, parts.vault.hasher)
         return selected
 
     async def _take(self, slot: Slot) -> bool:
@@ -265,7 +204,12 @@ class Selector:
         shared = self._parts.shared
         if shared.is_alone:
             return not self._parts.grants.is_full(slot)
-        if not await shared.take(slot, self._options.lease_ttl_s):
+        try:
+            is_free = await shared.take(slot, self._options.lease_ttl_s)
+        except asyncio.CancelledError:
+            await shared.free(slot)  # it may have been taken for a caller who has left
+            raise
+        if not is_free:
             return False
         if self._parts.grants.is_full(slot):
             await shared.free(slot)
@@ -284,3 +228,11 @@ class Selector:
 
     def _cursor(self, key: CursorKey) -> Cursor:
         return self._cursors.get(key) or Cursor()
+
+
+def _denial(found: Explanation) -> RouterError:
+    return found.denial or RouterError(Reason.INTERNAL, "neither a grant nor a denial")
+
+
+def _is_busy(found: Explanation) -> bool:
+    return found.denial is not None and found.denial.reason is Reason.CREDENTIAL_CONCURRENCY

@@ -18,6 +18,7 @@ from services.credentials.server.acquiring import Acquirer
 from services.credentials.server.affinity import Affinities
 from services.credentials.server.announcing import Announcer
 from services.credentials.server.eligibility import EligibilityBook
+from services.credentials.server.eye import Parts
 from services.credentials.server.feed import Feed, Removed
 from services.credentials.server.granting import Granter
 from services.credentials.server.grants import Grants
@@ -30,7 +31,7 @@ from services.credentials.server.presented import PresentedBook
 from services.credentials.server.refreshing import Refresher
 from services.credentials.server.reports import Evidence, Reports
 from services.credentials.server.resealing import Resealed, reseal
-from services.credentials.server.selector import Parts, Selector
+from services.credentials.server.selector import Selector
 from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
 from services.credentials.server.usages import Usages
@@ -85,6 +86,7 @@ class Service:
         )
         self.granter = Granter(self.vault, self.grants, options.lease_ttl_s, clock, _new_nonce)
         setbacks = Setbacks(options.transient_s, clock)
+        slots = Slots(self.vault, self.grants, shared, options.lease_ttl_s)
         paths = Paths(self.vault.secrets_of, clock)
         affinities = Affinities(
             self._shared, options.affinity_ttl_s, clock, is_on=options.is_affinity_on
@@ -98,6 +100,7 @@ class Service:
                 setbacks,
                 paths,
                 self._shared,
+                slots,
                 clock,
             ),
             options,
@@ -105,7 +108,7 @@ class Service:
         self.reports = Reports(
             Evidence(
                 self.vault,
-                Slots(self.vault, self.grants, shared, options.lease_ttl_s),
+                slots,
                 self.presented,
                 setbacks,
                 paths,
@@ -123,7 +126,7 @@ class Service:
         self.refresher = Refresher(self.vault, minter, tokens_of, clock)
         self.acquirer = Acquirer(
             self.vault,
-            self.grants,
+            slots,
             self.granter,
             self.selector,
             self.refresher,

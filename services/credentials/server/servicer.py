@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import grpc
 
     from services.credentials.model import Credential, Material, Selected
+    from services.credentials.server.eye import Explanation
     from services.credentials.server.options import Options
-    from services.credentials.server.selector import Explanation
     from services.credentials.server.service import Service
     from services.runtime.clock import Clock
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Phase
 from services.credentials.server.granting import slot_of
 
 if TYPE_CHECKING:
-    from services.credentials.model import Report
+    from collections.abc import AsyncIterator
+
+    from services.credentials.model import Grant, Report
     from services.credentials.ports import Shared
     from services.credentials.server.grants import Grants
     from services.credentials.server.vault import Vault
@@ -27,6 +30,27 @@ class Slots:
         """Return the credential that a report is about: that of the grant where it is known."""
         granted_id = self._grants.credential_of(report.grant_id)
         return report.credential_id if granted_id is None else granted_id
+
+    @contextlib.asynccontextmanager
+    async def given_back_on_failure(self, grant: Grant) -> AsyncIterator[None]:
+        """Give the slot of a grant back when what is done meanwhile fails: nobody hears of it."""
+        is_given = False
+        try:
+            yield
+            is_given = True
+        finally:
+            if not is_given:
+                await self.give_back(grant)
+
+    async def give_back(self, grant: Grant) -> None:
+        """Forget a grant that nobody was told of, and free its slot everywhere."""
+        self._grants.drop(grant.id)
+        credential = self._vault.pool.by_id.get(grant.credential_id)
+        if credential is None or self._shared.is_alone:
+            return
+        slot = slot_of(grant.id, credential, grant.binding.model_id)
+        if slot is not None:
+            await self._shared.free(slot)
 
     async def touch(self, report: Report) -> bool:
         """Keep or free the slot of a report's grant; return whether this replica knows it."""

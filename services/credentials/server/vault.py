@@ -1,4 +1,4 @@
-"""The pool in memory and in the store: one writer, compare-and-set, whole records adopted."""
+"""Writes to the pool: one writer per process, every write a compare-and-set."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from services.credentials.model import (
 )
 from services.credentials.policy import declared
 from services.credentials.policy.hashing import KEY_BYTES, Hasher
-from services.credentials.server.holdings import Holdings
+from services.credentials.server.mirror import Mirror
 from services.credentials.server.reconciling import Reconciler
-from services.credentials.server.sealing import Sealer
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
 from services.runtime.log import get_logger
@@ -42,12 +41,8 @@ LONGEST_JITTER_S = 0.01
 _log = get_logger("credentials")
 
 
-class Vault:
-    """Holds every credential and its secrets, as the store has them.
-
-    ``on_change`` is called with the pool before and after each change, ``on_write`` after each
-    write of this process.
-    """
+class Vault(Mirror):
+    """The mirror of the pool, and the only way to change what is stored."""
 
     def __init__(
         self,
@@ -59,17 +54,9 @@ class Vault:
         *,
         is_cooling: bool = True,
     ) -> None:
-        self._store = store
+        super().__init__(store, cipher, on_change, on_write, is_cooling=is_cooling)
         self._cipher = cipher
-        self._sealer = Sealer(cipher, is_cooling=is_cooling)
         self._clock = clock
-        self._on_change = on_change
-        self._on_write = on_write
-        self._writing = asyncio.Lock()
-        self._held = Holdings(self._sealer)
-        self.pool = Pool.of(0, ())
-        self.hasher = Hasher(b"")
-        self.is_store_up = False
 
     async def start(self, wanted: tuple[Declared, ...] | None) -> None:
         """Open the store, bring the declared pool into it, and load it; None: leave what is there.
@@ -105,52 +92,6 @@ class Vault:
         """Close the store and forget every secret."""
         self._held.forget_secrets()
         await self._store.aclose()
-
-    def secrets_of(self, credential_id: str) -> Secrets:
-        """Return the secrets of a credential of the pool."""
-        return self._held.secrets_of(credential_id)
-
-    def stored(self, credential_id: str) -> Credential | None:
-        """Return a credential as it is stored; None: there is none."""
-        record = self._held.records.get(credential_id)
-        return None if record is None else record.credential
-
-    def is_made_by(self, credential_id: str, idempotency_key: str) -> bool:
-        """Return whether a credential was made by the call with that key."""
-        record = self._held.records.get(credential_id)
-        return record is not None and record.idempotency_key == idempotency_key
-
-    async def reload(self) -> None:
-        """Adopt the store as it is now."""
-        loaded = await self._store.load()
-        self.is_store_up = True
-        self._held.take(loaded, self.hasher, is_all=True)
-        self._publish(Pool.of(loaded.revision, self._held.credentials()))
-
-    async def poll(self) -> None:
-        """Adopt what another process wrote, if any did."""
-        try:
-            if await self._store.revision() != self.pool.revision:
-                async with self._writing:
-                    await self._catch_up()
-            self.is_store_up = True
-        except RouterError as error:
-            if self.is_store_up:
-                _log.warning("store_unavailable", reason=error.reason.value)
-            self.is_store_up = False
-
-    def overlay(self, credential: Credential) -> None:
-        """Let picks see a state that could not be stored; the next one that is takes its place."""
-        self._publish(self.pool.after(self.pool.revision, {credential.id: credential}))
-
-    def hold(self, credential: Credential, secrets: Secrets) -> None:
-        """Use secrets that could not be stored yet; reading the old ones again changes nothing.
-
-        Raises:
-            RouterError: CREDENTIAL_NOT_FOUND.
-        """
-        self._held.put(self._held.record(credential.id), secrets)
-        self.overlay(self._sealer.named(credential, secrets, self.hasher))
 
     async def add(
         self, credential: Credential, secrets: Secrets, idempotency_key: str, audit: AuditEntry
@@ -228,7 +169,8 @@ class Vault:
                 return False
             self._held.drop(credential_id)
             self._on_write(revision)
-            await self._catch_up_to(revision, Pool.of(revision, self._held.credentials()))
+            left = self._held.credentials()
+            await self._catch_up_to(revision, lambda known: Pool.of(known, left))
             return True
 
     async def _write(
@@ -265,35 +207,3 @@ class Vault:
             if is_done:
                 return
         raise StartError("the credentials store changes all the time: start one replica first")
-
-    async def _adopt(self, record: Record, revision: int, secrets: Secrets) -> Credential:
-        credential = record.credential
-        self._held.put(record, secrets)
-        self._on_write(revision)
-        after = self.pool.after(revision, {credential.id: credential})
-        await self._catch_up_to(revision, after)
-        return credential
-
-    async def _catch_up_to(self, revision: int, after: Pool) -> None:
-        """Publish a pool after a write of ours, unless others wrote in between."""
-        if revision == self.pool.revision + 1:
-            self._publish(after)
-        else:
-            await self._catch_up()
-
-    async def _catch_up(self) -> None:
-        """Adopt what changed in the store since the pool was read."""
-        changes = await self._store.changes(self.pool.revision)
-        if changes is None:
-            await self.reload()
-            return
-        self.is_store_up = True
-        taken = self._held.take(changes, self.hasher, is_all=False)
-        if changes.removed:
-            self._publish(Pool.of(changes.revision, self._held.credentials()))
-        else:
-            self._publish(self.pool.after(changes.revision, taken))
-
-    def _publish(self, after: Pool) -> None:
-        before, self.pool = self.pool, after
-        self._on_change(before, after)

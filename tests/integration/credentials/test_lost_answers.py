@@ -76,7 +76,14 @@ def lines() -> Iterator[list[structlog.typing.EventDict]]:
 class Host:
     """A machine on which processes of the service come and go."""
 
-    def __init__(self, url: str, issuer: TokenIssuer, folder: Path, orphan_wait_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        issuer: TokenIssuer,
+        folder: Path,
+        orphan_wait_s: float,
+        keys: tuple[bytes, ...] = (KEY,),
+    ) -> None:
         self.store = Fallible(url)
         now = FakeClock().now_unix_s()
         secrets = Secrets("access-1", "R1", expire_unix_s=now + 60)
@@ -92,7 +99,7 @@ class Host:
         self.files = TokenFiles(folder)
         self.service = Service(
             self.store,
-            AesGcmCipher((KEY,)),
+            AesGcmCipher(keys),
             options,
             FakeClock(),
             Alone(),
@@ -238,3 +245,25 @@ async def test_what_is_no_pair_of_this_deployment_is_left_alone(
         assert host.tokens() == ("access-1", "R1")
         assert len(await host.files.kept()) == 2
     await until(lambda: len(list((tmp_path / "tokens").iterdir())) == 3)
+
+
+@pytest.mark.spec("CRD-132", "CRD-135", "CRD-139")
+async def test_who_lacks_a_key_never_puts_the_declared_token_over_the_newest(
+    url: str, issuer: TokenIssuer, tmp_path: Path
+) -> None:
+    newer, older = (b"n" * 32, KEY), (KEY,)
+    one = Host(url, issuer, tmp_path / "here", 0.2, newer)
+    async with running(Host(url, issuer, tmp_path / "there", 0.2, older).service):
+        pass  # the deployment's own key is sealed under the older one
+    async with running(one.service):
+        await one.look()
+        assert one.tokens() == ("access-2", "R2")
+    behind = Host(url, issuer, tmp_path / "there", 0.2, older)
+    async with running(behind.service):
+        assert named(behind.service, "a").system_state is SystemState.QUARANTINED
+        await behind.look()
+    again = Host(url, issuer, tmp_path / "here", 0.2, newer)
+    async with running(again.service):
+        assert named(again.service, "a").system_state is SystemState.OK
+        assert again.tokens() == ("access-2", "R2")
+    assert [each.refresh_token for each in issuer.asked] == ["R1"]

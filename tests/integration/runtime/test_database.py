@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import exc, text
 
 from services.domain.errors import Reason, RouterError
 from services.runtime import database
@@ -249,3 +249,24 @@ async def test_a_server_that_ends_connections_in_any_state_is_a_store_that_is_do
     await pool.aclose()
     assert {type(error) for error in failures} == {RouterError}
     assert {getattr(error, "reason", None) for error in failures} == {Reason.STORE_UNAVAILABLE}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exc.InvalidRequestError("This connection is closed"),  # the pool's words
+        exc.ResourceClosedError("This Connection is closed"),
+        exc.PendingRollbackError("Can't reconnect until invalid transaction is rolled back."),
+    ],
+)
+def test_a_connection_that_went_away_under_a_request_is_a_store_that_is_down(
+    error: Exception,
+) -> None:
+    with pytest.raises(RouterError) as caught, database.store_errors():
+        raise error
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+
+
+def test_an_invalid_request_of_ours_stays_a_fault_of_the_program() -> None:
+    with pytest.raises(exc.NoSuchTableError), database.store_errors():
+        raise exc.NoSuchTableError("nothing to do with connections")

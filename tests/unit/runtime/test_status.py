@@ -111,3 +111,13 @@ def test_a_text_that_was_changed_on_the_way_does_not_hide_the_reason() -> None:
     failure = bare(grpc.StatusCode.NOT_FOUND, ("grpc-status-details-bin", sent.SerializeToString()))
     assert sent.code == grpc.StatusCode.NOT_FOUND.value[0]
     assert status.error_of(failure).reason is Reason.GRANT_UNKNOWN
+
+
+def test_a_peer_that_does_not_know_us_is_no_word_about_the_clients_key() -> None:
+    code = grpc.StatusCode.UNAUTHENTICATED
+    failure = grpc.aio.AioRpcError(code, grpc.aio.Metadata(), grpc.aio.Metadata(), details="who?")
+    error = status.error_of(failure)
+    assert error.reason is Reason.CALLER_NOT_ALLOWED
+    assert error.trait.http_status == 500
+    key = RouterError(Reason.ROUTER_KEY_INVALID, "no such key")
+    assert through(key).reason is Reason.ROUTER_KEY_INVALID

@@ -110,6 +110,31 @@ def test_an_unreadable_record_is_healed_by_what_is_declared() -> None:
     assert change.credential.system_state is SystemState.OK
 
 
+@pytest.mark.spec("CRD-132", "CRD-135")
+@pytest.mark.parametrize(
+    ("declared_token", "spent", "is_healed"),
+    [
+        ("R1", (), True),
+        ("R1", ("digest of R1",), False),
+        ("R1", ("digest of R5",), False),  # so long ago that R1 is not remembered any more
+        ("R9", ("digest of R1",), True),
+    ],
+)
+def test_an_unreadable_account_is_healed_only_by_a_token_that_was_not_replaced(
+    declared_token: str, spent: tuple[str, ...], *, is_healed: bool
+) -> None:
+    def account(token: str) -> Declared:
+        one = declared(kind=CredentialKind.CLAUDE_OAUTH)
+        return replace(one, secrets=Secrets(value="s1", refresh_token=token))
+
+    (record,) = stored(plan([account("R1")], []))
+    unread = replace(record.credential, system_state=SystemState.QUARANTINED, spent_digests=spent)
+    found = plan([account(declared_token)], [replace(record, credential=unread)])
+    assert bool(found.changes) is is_healed
+    edited = replace(account("R1"), spec=replace(account("R1").spec, priority=7))
+    assert bool(plan([edited], [replace(record, credential=unread)]).changes) is (spent == ())
+
+
 def test_identities_tell_apart_what_differs_and_are_stable() -> None:
     wanted = [
         declared("a"),

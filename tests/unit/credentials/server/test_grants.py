@@ -105,23 +105,21 @@ def test_counts_come_back_to_zero_whatever_happens(steps: list[tuple[str, int]])
     assert grants._by_key == {}
 
 
-async def test_waiters_are_served_in_turn() -> None:
+async def test_a_freed_slot_wakes_who_waits_for_its_credential() -> None:
     _, grants = fresh()
     opened(grants, "g1")
-    opened(grants, "g2")
-    order: list[int] = []
 
-    async def wait(number: int) -> None:
-        await grants.wait_freed(5)
-        order.append(number)
+    async def wait(wanted: str) -> str:
+        with grants.line.place() as place:
+            await place.wait(frozenset({wanted}), 5)
+            return wanted
 
-    waiting = [asyncio.ensure_future(wait(number)) for number in range(2)]
+    other, fitting = (asyncio.ensure_future(wait(name)) for name in ("d", "c"))
     await asyncio.sleep(0)
     grants.release("g1")
-    await asyncio.sleep(0)
-    grants.release("g2")
-    await asyncio.gather(*waiting)
-    assert order == [0, 1]
+    assert await fitting == "c"
+    assert not other.done()
+    other.cancel()
 
 
 @pytest.mark.spec("CRD-97")
