@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.e2e.desks.claude_code import ClaudeCode
 from tests.e2e.desks.codex import Codex
-from tests.e2e.desks.desk import SECRET_WORD, Desk, Program, desk_in, foreign_to, needs
+from tests.e2e.desks.desk import SECRET_WORD, Desk, Program, desk_in, needs
 from tests.e2e.desks.gemini_cli import GeminiCli
 from tests.e2e.desks.opencode import Opencode
 
@@ -17,6 +17,5 @@ __all__ = [
     "Opencode",
     "Program",
     "desk_in",
-    "foreign_to",
     "needs",
 ]

@@ -17,7 +17,6 @@ from tests.e2e.deployments import ROOT, Deployment
 from tests.e2e.settings import ROUTER_KEY
 from tests.fakes.process import RunningProcess
 from tests.fakes.upstream import ToolCall
-from tests.unit.domain.wire.recorded import FAMILIES
 
 PACKAGES = ROOT / "tests" / "clients" / "node_modules"
 RUN_SECONDS = 120.0
@@ -122,12 +121,6 @@ def needs(program: Program) -> pytest.MarkDecorator:
         not program.executable.exists() or shutil.which("node") is None,
         reason=f"{program.name} is not installed: run `make clients`",
     )
-
-
-def foreign_to(program: Program) -> pytest.MarkDecorator:
-    """Return the mark of tests that run before every family but the program's own."""
-    others = [family for family in FAMILIES if family is not program.family]
-    return pytest.mark.parametrize("upstream", others, ids=lambda family: family.value)
 
 
 def _nothing() -> dict[str, str | None]:
