@@ -16,6 +16,7 @@ from gateway.model.decision import DecisionPath
 from gateway.plan import requested_model
 from gateway.records import Records
 from gateway.rescues import DEFAULT_RULES, with_rescues
+from gateway.spent_plans import without_spent_plans
 from services.domain.copying import replace
 from services.domain.wire.requirements import unmet
 
@@ -70,6 +71,7 @@ class Decider:
         if caller.forced_model:
             requested_model(self._catalog, "", caller.forced_model)
         known = await self._credentials.eligibility(caller.installation_id, caller.presented)
+        known = without_spent_plans(known, action.issuer)
         ground = Ground(action, known, self._frozen(action, known))
         issuer = action.issuer
         if issuer is not None and not has_provider(ground.record, issuer.provider):
@@ -182,6 +184,7 @@ class Decider:
             snapshot=known.snapshot,
             family=action.request.family,
             presented=known.identities,
+            suppressed_plans=known.suppressed_plans,
             is_credential_brought=bool(action.caller.presented),
             forced_model=model.id if model is not None else "",
             is_long_context_asked=action.caller.wants_long_context,

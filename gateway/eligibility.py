@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from gateway.model import InstallationId, PresentedIdentity, Snapshot
     from services.domain.catalog import Binding, Catalog, Model
+    from services.domain.vocab import CredentialKind
     from services.domain.wire.features import Features, Requirement
 
 LONG_CONTEXT_TOKENS = 1_000_000
@@ -83,6 +84,8 @@ class Question:
     family: WireFamily | None = None
     """Dialect of the request; None: there is none."""
     presented: tuple[PresentedIdentity, ...] = ()
+    suppressed_plans: tuple[CredentialKind, ...] = ()
+    """Kinds of brought plans that are not to be asked."""
     is_credential_brought: bool = False
     """Whether the caller brought a credential, recognised or not."""
     forced_model: str = ""
@@ -117,6 +120,7 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
         excluded_bindings=tuple(layers.bindings),
         forced_model=question.forced_model,
         presented_hashes=tuple(sorted(identity.presented_hash for identity in question.presented)),
+        suppressed_plans=question.suppressed_plans,
         override_reason=policy.override_reason,
     )
     return replace(record, record_id=_digest(record), create_unix_s=question.now_unix_s)

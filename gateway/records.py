@@ -57,6 +57,7 @@ class Records:
             question.installation_id,
             question.snapshot.version if question.snapshot is not None else None,
             question.presented,
+            question.suppressed_plans,
             question.is_credential_brought,
             question.family,
             question.forced_model,

@@ -15,6 +15,7 @@ from gateway.model import DecisionPath, Rescue, RescueCause
 from gateway.model.decision import CredentialScope
 from gateway.plan import permitted_bindings
 from gateway.sessions.strikes import cooldown_ends, struck_for_life
+from gateway.spent_plans import has_paying_key
 from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
 from services.domain.wire.openai_responses import stored_field
@@ -38,7 +39,6 @@ _PLAN_CAUSES: Mapping[CredentialKind, RescueCause] = {
     CredentialKind.CLAUDE_OAUTH: RescueCause.CLAUDE_PLAN,
     CredentialKind.CODEX_OAUTH: RescueCause.CODEX_PLAN,
 }
-_PAYING_KINDS = frozenset({CredentialKind.API_KEY, CredentialKind.GATEWAY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,7 @@ class _Candidates:
                 yield Rescue(cause, (binding,))
 
     def _is_paid(self, binding: BindingRef) -> bool:
-        return any(
-            state.provider == binding.provider
-            and not _PAYING_KINDS.isdisjoint(state.kinds)
-            and any(owner != "caller" for owner in state.owners)
-            for state in self._decision.record.enabled_providers
-        )
+        return has_paying_key(self._decision.record.enabled_providers, binding.provider)
 
     def _cyber(self) -> Iterator[Rescue]:
         if not is_of_cyber_vendor(self._planned):

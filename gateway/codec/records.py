@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from google.protobuf import timestamp_pb2
-from pointsman.common.v1 import eligibility_pb2
+from pointsman.common.v1 import eligibility_pb2, grant_pb2
 
 from gateway.codec.enums import AVAILABILITIES, CREDENTIAL_KINDS, LAYERS, OWNERS
 from gateway.model import Layer
@@ -72,6 +72,10 @@ def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRe
             for item in record.excluded_bindings
         ],
         presented_hashes=record.presented_hashes,
+        suppressed_plans=[
+            grant_pb2.SuppressedPlan(kind=CREDENTIAL_KINDS[kind], owner=OWNERS["caller"])
+            for kind in record.suppressed_plans
+        ],
     )
     if record.forced_model:
         message.forced.model_id = record.forced_model

@@ -80,6 +80,8 @@ class EligibilityAnswer:
 
     snapshot: Snapshot | None
     presented: tuple[tuple[Presented, PresentedIdentity], ...] = ()
+    suppressed_plans: tuple[CredentialKind, ...] = ()
+    """Kinds of brought plans that are not to be asked; those are not among ``presented``."""
 
     @property
     def identities(self) -> tuple[PresentedIdentity, ...]:
@@ -132,4 +134,6 @@ class EligibilityRecord:
     excluded_bindings: tuple[BindingExclusion, ...] = ()
     forced_model: str = ""
     presented_hashes: tuple[str, ...] = ()
+    suppressed_plans: tuple[CredentialKind, ...] = ()
+    """Kinds of the caller's plans that no attempt may use."""
     override_reason: str = ""

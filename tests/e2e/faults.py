@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
 import orjson
 
+from gateway.adapters.ledger import SqlLedgerStore
+from gateway.ledger.settlement import recomputed
+from gateway.model.record import LedgerRow
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import BlockDelta, End, Failure, Text
@@ -50,10 +55,13 @@ class Stand:
         self.backup.clear()
         self.answers.clear()
 
-    async def ask(self, family: WireFamily, model: str, *, is_stream: bool) -> httpx.Response:
-        """Return the answer to one request, whole."""
+    async def ask(
+        self, family: WireFamily, model: str, *, is_stream: bool, **brought: str
+    ) -> httpx.Response:
+        """Return the answer to one request, whole; ``brought`` are headers of the client's own."""
         path, body = asked(family, model, is_stream=is_stream)
-        headers = {"content-type": "application/json"}
+        headers = {name.replace("_", "-"): value for name, value in brought.items()}
+        headers["content-type"] = "application/json"
         answer = await self.client.post(path, content=body, headers=headers)
         self.answers.append(answer)
         return answer
@@ -72,9 +80,10 @@ class Stand:
         return [request for request in fake.requests if accepts.accepts(request)]
 
     @property
-    def all_sends(self) -> list[RecordedRequest]:
-        """Everything that either provider was asked."""
-        return [*self.failing.requests, *self.backup.requests]
+    def attempts(self) -> list[RecordedRequest]:
+        """What either provider was asked, less what the same attempt asked anew and plainer."""
+        sends = (*self.failing.requests, *self.backup.requests)
+        return [each for each in sends if each.status == 200 or each.json.get("speed") != "fast"]
 
     async def seen_off(self) -> None:
         """Return when no request is open at any provider any more."""
@@ -87,12 +96,19 @@ async def _idle(fake: FakeUpstream) -> None:
 
 
 @contextlib.asynccontextmanager
-async def standing(home: Path, scenarios: Sequence[str]) -> AsyncIterator[Stand]:
-    """Run the product in one process, with models of every dialect for each scenario."""
+async def standing(
+    home: Path, scenarios: Sequence[str] = (), wishes: Wishes | None = None
+) -> AsyncIterator[Stand]:
+    """Run the product in one process, with models of every dialect for each scenario.
+
+    ``wishes`` may add models, settings of routing and more settings of dispatch.
+    """
+    wishes = wishes or Wishes()
     async with FakeUpstream() as failing, FakeUpstream() as backup:
-        wishes = Wishes(
-            dispatch=DISPATCH,
-            models="".join(_models(name) for name in scenarios) + _spare(),
+        wishes = replace(
+            wishes,
+            dispatch=DISPATCH + wishes.dispatch,
+            models="".join(_models(name) for name in scenarios) + _spare() + wishes.models,
             tables="".join(_providers(name, failing.base_url) for name in scenarios)
             + _providers("backup", backup.base_url),
         )
@@ -100,9 +116,74 @@ async def standing(home: Path, scenarios: Sequence[str]) -> AsyncIterator[Stand]
             yield Stand(http, failing, backup, home)
 
 
+async def in_each(
+    stand: Stand, ask: Callable[[WireFamily], Awaitable[None]], *, is_stream: bool
+) -> None:
+    """Ask in every dialect at once; afterwards all must be healthy and nothing left open."""
+    async with asyncio.TaskGroup() as group:
+        for family in FAMILIES:
+            group.create_task(_awaited(ask(family)))
+    stand.failing.rules.clear()
+    stand.backup.rules.clear()
+    for family in FAMILIES:
+        answer = await stand.ask(family, f"spare-{family.value}", is_stream=is_stream)
+        assert read(family, answer, is_stream=is_stream).text == WORDS
+    await stand.seen_off()
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
+
+
+async def audit(stand: Stand) -> None:
+    """Compare the ledger with what was served since the stand was cleared: no more and no less."""
+    attempts = stand.attempts
+    actions = {answer.headers["x-router-action-id"]: answer for answer in stand.answers}
+    rows = await rows_of(stand, set(actions), len(attempts))
+    assert Counter(row.provider for row in rows.values()) == Counter(map(provider_of, attempts))
+    assert all(recomputed(row) == (row.cost_micros, row.charged_micros) for row in rows.values())
+    for action_id, answer in actions.items():
+        own = [row for row in rows.values() if row.action_id == action_id]
+        told = [row for row in own if row.outcome in ("served", "broken")]
+        unpaid = [row for row in own if row not in told]
+        assert not any(row.charged_micros for row in unpaid)
+        if answer.status_code != 200:
+            assert not told
+            continue
+        (row,) = told
+        assert row.provider == answer.headers["x-router-provider"]
+        assert row.model == answer.headers["x-router-model"]
+        assert row.is_charged
+        if row.outcome == "served":
+            assert (row.source, row.fresh_input_tokens, row.output_tokens) == ("reported", 11, 4)
+
+
+async def rows_of(
+    stand: Stand, action_ids: set[str], count: int
+) -> dict[tuple[str, int], LedgerRow]:
+    """Return the rows of actions, by action and attempt, once there are so many."""
+    store = SqlLedgerStore(f"sqlite:///{stand.home}/gateway.db")
+    found: dict[tuple[str, int], LedgerRow] = {}
+    try:
+        async with asyncio.timeout(15):
+            cursor = 0
+            while len(found) < count:
+                page = await store.page(cursor, 1000)
+                found |= {
+                    (row.action_id, row.attempt): row
+                    for _, row in page
+                    if row.action_id in action_ids
+                }
+                cursor = page[-1][0] if page else cursor
+                await asyncio.sleep(0.05)
+    finally:
+        await store.aclose()
+    return found
+
+
 def provider_of(request: RecordedRequest) -> str:
-    """Return the provider that a request was sent to."""
-    return request.model.removeprefix("at-")
+    """Return the provider that a request was sent to; its models may have names behind an @."""
+    return request.model.removeprefix("at-").partition("@")[0]
 
 
 def provider(name: str, family: WireFamily) -> str:

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
 
-from gateway.adapters.ledger import SqlLedgerStore
-from gateway.ledger.settlement import recomputed
-from gateway.model.record import LedgerRow
 from services.domain.vocab import WireFamily
 from tests.e2e import faults
-from tests.e2e.faults import FAMILIES, WORDS, Stand, model, provider, provider_of, read
+from tests.e2e.faults import FAMILIES, WORDS, Stand, model, provider, read
 from tests.fakes.upstream import Fault
 
 ALWAYS = None
@@ -51,13 +47,19 @@ CASES = (
     Case("f5", Fault(drop=True)),
     Case("f6", Fault(delay=30)),
     Case("overload", Fault(status=529)),
+    Case("s23", Fault(error_first=True, error_type="overloaded_error"), is_of_streams=True),
     Case("gone", Fault(status=404), most_sends=1),
     Case("unpaid", Fault(status=402), most_sends=1),
     Case("empty", Fault(body=b"", content_type="text/event-stream"), is_of_streams=True),
     Case("schema", Fault(status=400, message="invalid tool schema"), most_sends=1),
 )
 BY_NAME = {case.name: case for case in CASES}
-MORE = ("f7", "f8", "f9", "f10", "f11", "f12", "f13", "f14", "f14-late", "usage")
+FLAPPING = ("f15-stream", "f15-whole")
+FAULTS_IN_A_ROW = 3
+"""After so many a model at a provider counts as down."""
+FIRST_PROBE_SECONDS = 5.5
+"""So long after the last of them it has been due to be probed."""
+MORE = (*FLAPPING, "f7", "f8", "f9", "f10", "f11", "f12", "f13", "f14", "f14-late", "usage")
 
 
 NO_SENTINEL = b"".join(
@@ -86,40 +88,7 @@ async def audited(stand: Stand) -> AsyncIterator[None]:
     """Begin anew; after each test the ledger must equal what was served, no more and no less."""
     stand.clear()
     yield
-    sends = stand.all_sends
-    actions = {answer.headers["x-router-action-id"]: answer for answer in stand.answers}
-    rows = await rows_of(stand, set(actions), len(sends))
-    assert Counter(row.provider for row in rows.values()) == Counter(map(provider_of, sends))
-    assert all(recomputed(row) == (row.cost_micros, row.charged_micros) for row in rows.values())
-    for action_id, answer in actions.items():
-        own = [row for row in rows.values() if row.action_id == action_id]
-        told = [row for row in own if row.outcome in ("served", "broken")]
-        unpaid = [row for row in own if row not in told]
-        assert not any(row.charged_micros for row in unpaid)
-        if answer.status_code != 200:
-            assert not told
-            continue
-        (row,) = told
-        assert row.provider == answer.headers["x-router-provider"]
-        assert row.model == answer.headers["x-router-model"]
-        assert row.is_charged
-        if row.outcome == "served":
-            assert (row.source, row.fresh_input_tokens, row.output_tokens) == ("reported", 11, 4)
-
-
-async def in_each(
-    stand: Stand, ask: Callable[[WireFamily], Awaitable[None]], *, is_stream: bool
-) -> None:
-    """Ask in every dialect at once; afterwards all must be healthy and nothing left open."""
-    async with asyncio.TaskGroup() as group:
-        for family in FAMILIES:
-            group.create_task(_awaited(ask(family)))
-    stand.failing.rules.clear()
-    stand.backup.rules.clear()
-    for family in FAMILIES:
-        answer = await stand.ask(family, f"spare-{family.value}", is_stream=is_stream)
-        assert read(family, answer, is_stream=is_stream).text == WORDS
-    await stand.seen_off()
+    await faults.audit(stand)
 
 
 PLAYED = pytest.mark.parametrize(
@@ -132,10 +101,6 @@ PLAYED = pytest.mark.parametrize(
     ],
 )
 """Each fault on streams, and on whole answers where they can have it."""
-
-
-async def _awaited(work: Awaitable[None]) -> None:
-    await work
 
 
 @PLAYED
@@ -157,7 +122,7 @@ async def test_with_a_second_binding_the_answer_is_whole(
         assert answer.headers["x-router-fallback-attempt"] == "1"
         assert answer.headers["x-router-fallback-from"] == provider(case.name, family)
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
 
 
 @PLAYED
@@ -181,7 +146,7 @@ async def test_with_a_sibling_the_answer_is_whole(
             assert answer.headers["x-router-decision"] == "sibling_failover"
             assert "x-router-fallback-attempt" not in answer.headers
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
 
 
 @STREAMED
@@ -200,7 +165,12 @@ async def test_with_nowhere_to_go_the_error_is_the_dialects_own(
         assert "error" in answer.json()
         assert not stand.sends("backup", family)
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
+
+
+def flapping(*, is_stream: bool) -> str:
+    """Return the scenario of a provider that is down for a while."""
+    return FLAPPING[0] if is_stream else FLAPPING[1]
 
 
 # ------------------------------------------------------------------------- faults inside answers
@@ -217,7 +187,7 @@ async def test_a_late_first_token_is_waited_for_within_its_limit(
         assert read(family, answer, is_stream=is_stream).text == WORDS
         assert answer.headers["x-router-provider"] == provider("f7", family)
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
 
 
 INSIDE = pytest.mark.parametrize(
@@ -242,7 +212,7 @@ async def test_a_stream_that_breaks_is_never_a_clean_end(
         assert (said.is_ended, said.is_failed) == (False, True)
         assert not stand.sends("backup", family)
 
-    await in_each(stand, ask, is_stream=True)
+    await faults.in_each(stand, ask, is_stream=True)
 
 
 @INSIDE
@@ -256,7 +226,7 @@ async def test_a_whole_answer_that_breaks_is_asked_for_elsewhere(
         assert read(family, answer, is_stream=False).text == WORDS
         assert answer.headers["x-router-provider"] == provider("backup", family)
 
-    await in_each(stand, ask, is_stream=False)
+    await faults.in_each(stand, ask, is_stream=False)
 
 
 async def test_an_event_that_is_no_json_ends_no_answer(stand: Stand) -> None:
@@ -267,7 +237,18 @@ async def test_an_event_that_is_no_json_ends_no_answer(stand: Stand) -> None:
         assert answer.status_code == 200
         assert read(family, answer, is_stream=True).is_ended
 
-    await in_each(stand, ask, is_stream=True)
+    await faults.in_each(stand, ask, is_stream=True)
+
+
+async def test_a_whole_answer_that_is_no_json_is_asked_for_elsewhere(stand: Stand) -> None:
+    stand.script("f10", Fault(bad_json=True), 1)
+
+    async def ask(family: WireFamily) -> None:
+        answer = await stand.ask(family, model("duo", "f10", family), is_stream=False)
+        assert read(family, answer, is_stream=False).text == WORDS
+        assert answer.headers["x-router-provider"] == provider("backup", family)
+
+    await faults.in_each(stand, ask, is_stream=False)
 
 
 @pytest.mark.spec("DSP-126")
@@ -283,23 +264,27 @@ async def test_a_chat_stream_that_ends_after_its_reason_needs_no_sentinel(stand:
 
 
 @pytest.mark.spec("DSP-53")
-@pytest.mark.parametrize(("name", "cut_after"), [("f14", 1), ("f14-late", 6)])
+@pytest.mark.parametrize(
+    ("name", "cut_after", "is_stream"),
+    [("f14", 1, True), ("f14-late", 6, True), ("f14", 1, False)],
+)
 async def test_a_rescue_target_that_refuses_prefill_is_never_the_final_error(
-    stand: Stand, name: str, cut_after: int
+    stand: Stand, name: str, cut_after: int, is_stream: bool
 ) -> None:
-    """F14: the stream is cut, and whoever is asked instead takes no prefill."""
+    """F14: the answer is cut, and whoever is asked instead takes no prefill."""
     stand.script(name, Fault(cut_after=cut_after, chunks=12), ALWAYS)
     refusal = Fault(status=400, message="assistant prefill is not supported")
     stand.script("backup", refusal, ALWAYS)
 
     async def ask(family: WireFamily) -> None:
-        answer = await stand.ask(family, model("solo", name, family), is_stream=True)
+        answer = await stand.ask(family, model("solo", name, family), is_stream=is_stream)
         assert "prefill" not in answer.text
-        said = read(family, answer, is_stream=True) if answer.status_code == 200 else None
+        is_begun = answer.status_code == 200
+        said = read(family, answer, is_stream=is_stream) if is_begun else None
         assert answer.status_code == 502 if said is None else said.is_failed
-        assert said is None or not stand.sends("backup", family)
+        assert said is None or (is_stream and not stand.sends("backup", family))
 
-    await in_each(stand, ask, is_stream=True)
+    await faults.in_each(stand, ask, is_stream=is_stream)
 
 
 @STREAMED
@@ -318,7 +303,7 @@ async def test_a_context_refusal_is_asked_once_and_a_larger_window_serves(
         assert len(stand.sends("f12", family)) == 2
         assert len(stand.sends("backup", family)) == 1
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
 
 
 @STREAMED
@@ -336,7 +321,34 @@ async def test_a_content_refusal_reaches_the_client_and_is_not_routed_around(
         assert len(stand.sends("f13", family)) == 1
         assert not stand.sends("backup", family)
 
-    await in_each(stand, ask, is_stream=is_stream)
+    await faults.in_each(stand, ask, is_stream=is_stream)
+
+
+async def test_a_provider_that_is_down_is_left_alone_and_used_again_soon(stand: Stand) -> None:
+    """F15, on short terms: streams and whole answers of every dialect go through it at once."""
+    cells = [(family, is_stream) for family in FAMILIES for is_stream in (True, False)]
+
+    async def asked(family: WireFamily, times: int, *, is_stream: bool) -> list[str]:
+        name = model("duo", flapping(is_stream=is_stream), family)
+        answers = [await stand.ask(family, name, is_stream=is_stream) for _ in range(times)]
+        assert {read(family, each, is_stream=is_stream).text for each in answers} == {WORDS}
+        return [each.headers["x-router-provider"] for each in answers]
+
+    async def all_asked(times: int) -> list[list[str]]:
+        each = [asked(family, times, is_stream=is_stream) for family, is_stream in cells]
+        return await asyncio.gather(*each)
+
+    for name in FLAPPING:
+        stand.script(name, Fault(status=503), ALWAYS)
+    for (family, _), served in zip(cells, await all_asked(8), strict=True):
+        assert set(served) == {provider("backup", family)}
+    probes = [len(stand.sends(name, family)) for name in FLAPPING for family in FAMILIES]
+    assert all(1 <= each <= FAULTS_IN_A_ROW + 1 for each in probes)
+    stand.failing.rules.clear()
+    await asyncio.sleep(FIRST_PROBE_SECONDS)
+    for (family, is_stream), served in zip(cells, await all_asked(2), strict=True):
+        assert served == [provider(flapping(is_stream=is_stream), family)] * 2
+    await stand.seen_off()
 
 
 @STREAMED
@@ -352,8 +364,8 @@ async def test_the_ledger_names_who_served_and_bills_nobody_else(
         answer = await stand.ask(family, model("duo", "usage", family), is_stream=is_stream)
         actions[family] = answer.headers["x-router-action-id"]
 
-    await in_each(stand, ask, is_stream=is_stream)
-    rows = await rows_of(stand, set(actions.values()), 2 * len(FAMILIES))
+    await faults.in_each(stand, ask, is_stream=is_stream)
+    rows = await faults.rows_of(stand, set(actions.values()), 2 * len(FAMILIES))
     for family, action_id in actions.items():
         failed, served = rows[action_id, 1], rows[action_id, 2]
         assert (failed.outcome, failed.charged_micros) == ("failed_no_usage", 0)
@@ -362,26 +374,3 @@ async def test_the_ledger_names_who_served_and_bills_nobody_else(
         assert (served.model, served.cause) == (model("duo", "usage", family), "hop")
         assert served.input_rate == 2_000_000
         assert served.is_charged
-
-
-async def rows_of(
-    stand: Stand, action_ids: set[str], count: int
-) -> dict[tuple[str, int], LedgerRow]:
-    """Return the rows of actions, by action and attempt, once there are so many."""
-    store = SqlLedgerStore(f"sqlite:///{stand.home}/gateway.db")
-    found: dict[tuple[str, int], LedgerRow] = {}
-    try:
-        async with asyncio.timeout(15):
-            cursor = 0
-            while len(found) < count:
-                page = await store.page(cursor, 1000)
-                found |= {
-                    (row.action_id, row.attempt): row
-                    for _, row in page
-                    if row.action_id in action_ids
-                }
-                cursor = page[-1][0] if page else cursor
-                await asyncio.sleep(0.05)
-    finally:
-        await store.aclose()
-    return found

@@ -20,6 +20,8 @@ RESPONSES_API = "responses_api"
 """The endpoint does not speak Responses; Chat is spoken in its place."""
 FAST_TIER = "fast_tier"
 """The fast tier has no room; the plain one may."""
+FAST_PAUSE_S = 300.0
+"""How long a tier without room is left alone."""
 VALIDATED = "VALIDATED"
 """The tool mode of Gemini that not every model knows; AUTO stands in for it."""
 
@@ -84,8 +86,10 @@ class Lesson:
 
     feature: str
     is_of_model: bool = True
-    is_kept: bool = True
-    """Whether later requests may go by it."""
+    is_of_tenant: bool = False
+    """Whether it says nothing about other tenants' requests: it lies in what theirs may use."""
+    ttl_s: float = 3600.0
+    """How long later requests go by it; 0: none does."""
 
 
 def lesson_of(
@@ -100,12 +104,12 @@ def lesson_of(
         return Lesson(RESPONSES_API, is_of_model=False)
     if status == 429:
         is_fast = FAST_TIER not in given_up and "fast mode" in said and b'"speed":"fast"' in body
-        return Lesson(FAST_TIER, is_kept=False) if is_fast else None
+        return Lesson(FAST_TIER, is_of_tenant=True, ttl_s=FAST_PAUSE_S) if is_fast else None
     if status not in (400, 422):
         return None
     if family is WireFamily.GEMINI:
         is_told = VALIDATED not in given_up and b'"VALIDATED"' in body
-        return Lesson(VALIDATED, is_kept=False) if is_told else None
+        return Lesson(VALIDATED, ttl_s=0) if is_told else None
     if error.vendor_code not in _UNKNOWN_CODES and not any(p in said for p in _UNKNOWN_FIELD):
         return None
     for feature in GIVEN_UP:

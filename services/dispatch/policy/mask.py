@@ -35,3 +35,8 @@ def without_secret(data: bytes, key: bytes) -> bytes:
     Finds it whatever its shape. One that is cut by the end of ``data`` is not found.
     """
     return data.replace(key, MASK) if key and key in data else data
+
+
+def shown(message: str, key: bytes) -> str:
+    """Return a message without the secret, as it may be shown."""
+    return without_secret(message.encode(), key).decode()

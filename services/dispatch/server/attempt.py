@@ -8,7 +8,7 @@ from services.dispatch.model.enums import EndKind
 from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Broken, Fault
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.policy.classify import class_of, is_cyber_refusal
-from services.dispatch.policy.mask import maskable, without_secret
+from services.dispatch.policy.mask import maskable, shown, without_secret
 from services.dispatch.policy.measure import measured
 from services.dispatch.server import bodies, metrics
 from services.dispatch.server.holding import MAX_GATED_BYTES, MAX_HELD_BYTES, Held, held_back
@@ -101,13 +101,18 @@ class Attempt:
         answer = await self._stage.upstream.open(built.request)
         self._answer = answer
         self.watch.note_headers()
-        self._reporter.headers(answer.http_status, answer.headers)
+        if not self._is_perhaps_of_tier:
+            self._reporter.headers(answer.http_status, answer.headers)
         return answer
+
+    @property
+    def _is_perhaps_of_tier(self) -> bool:
+        """Whether a throttle may be about the fast tier alone, and no word on the credential."""
+        return self.http_status == 429 and self.draft.is_fast
 
     async def _read_start(self, answer: UpstreamAnswer) -> None:
         limits, is_stream = self._stage.limits[self.family], self.draft.is_stream
-        reader = WatchedReader(answer.chunks(), limits, is_stream=is_stream)
-        self._reader = reader
+        self._reader = reader = WatchedReader(answer.chunks(), limits, is_stream=is_stream)
         if not is_stream:
             await self._read_whole(reader)
             return
@@ -141,7 +146,10 @@ class Attempt:
             fault = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
             raise AttemptFault(fault)
         error = self._codec.decode_error(status, body)
+        is_untold = self._is_perhaps_of_tier
         if not self.draft.gives_up(status, error):
+            if is_untold:
+                self._reporter.headers(status, answer.headers)
             raise AttemptFault(self._fault_of(error, body, is_cut=is_cut))
 
     async def _read_whole(self, reader: WatchedReader) -> None:
@@ -175,42 +183,36 @@ class Attempt:
             headers=self.headers,
             retry_after_s=header_rules.retry_after_s(self.headers, self._stage.clock.now_unix_s()),
             vendor_type=error.vendor_type[:128],
-            message=self._shown(error.message),
+            message=shown(error.message, self._key),
         )
-
-    def _shown(self, message: str) -> str:
-        return without_secret(message.encode(), self._key).decode()
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
-        held, self._held.pieces = b"".join(self._held.pieces), []
-        for chunk in bodies.cut(without_secret(held, self._key)):
-            self.sent_bytes += len(chunk)
-            yield chunk
-        reader, observer = self._reader, self._observer
-        if reader is None or observer is None:
-            self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
-            return
-        fault: Fault | None = None
+        data: bytes | None = b"".join(self._held.pieces)
+        self._held.pieces, fault = [], None
         try:
-            while not self._held.is_at_end:
-                data = await self._next(reader, observer)
-                if data is None:
-                    break
+            while data is not None:
                 for chunk in bodies.cut(without_secret(data, self._key)):
                     self.sent_bytes += len(chunk)
                     yield chunk
+                data = await self._next()
         except AttemptFault as missed:
             fault = missed.fault
-        self._settle(observer.seen, fault)
+        if self._observer is None:
+            self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
+        else:
+            self._settle(self._observer.seen, fault)
 
-    async def _next(self, reader: WatchedReader, observer: StreamObserver) -> bytes | None:
+    async def _next(self) -> bytes | None:
+        """Return what comes next of a stream; None at its end."""
+        reader, observer = self._reader, self._observer
+        if reader is None or observer is None or self._held.is_at_end:
+            return None
         seen = observer.seen
         events, was_over = seen.output_events, seen.has_terminal
         data = await reader.read()
         if data is None:
             observer.finish()
-            self._held.is_at_end = True
             return None
         observer.feed(data)
         if seen.output_events != events:
@@ -228,7 +230,7 @@ class Attempt:
             error, status = seen.error, seen.error.http_status
             self.failure_class = class_of(status, error, self._grant.attribution.kind)
             self.refusal_seen |= self.failure_class is FailureClass.CYBER_REFUSAL
-            message = self._shown(error.message)
+            message = shown(error.message, self._key)
             self.broken = Broken(status, error.vendor_type[:128], message, True)
         elif not seen.has_terminal:
             self.failure_class, self.broken = bodies.broken_by(fault)

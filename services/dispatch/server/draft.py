@@ -76,7 +76,9 @@ class Draft:
         granted = access.grant.binding.upstream_id
         self._upstream_id = upstream_id_of(stage.catalog, planned.ref, granted)
         """Its name there; memos go by it, so that an alias that is edited leaves them behind."""
-        self._given_up = stage.memos.given_up(self._base_url, self._upstream_id)
+        self._place = (self._base_url, self._upstream_id)
+        self._tenant = order.action.installation_id
+        self._given_up = stage.memos.given_up(*self._place, self._tenant)
         self._lessons: tuple[Lesson, ...] = ()
         self._body = b""
         self.is_fast = False
@@ -180,7 +182,7 @@ class Draft:
     def confirm(self) -> None:
         """Keep what was learned: the endpoint took the request without it."""
         for lesson in self._lessons:
-            self._stage.memos.learn(self._base_url, self._upstream_id, lesson)
+            self._stage.memos.learn(*self._place, lesson, self._tenant)
 
     def _speaker_at(self, family: WireFamily) -> Speaker:
         kind, endpoint = self._access.grant.attribution.kind, self._endpoint

@@ -8,8 +8,9 @@ import orjson
 import pytest
 
 from services.dispatch.codec.parts import record_message
-from services.dispatch.model.plan import Order, Plan
+from services.dispatch.model.plan import ActionRef, Order, Plan
 from services.domain.vocab import CredentialKind, WireFamily
+from tests.fakes.clock import FakeClock
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, Stand, standing
 
@@ -90,16 +91,34 @@ async def test_a_tier_that_the_client_chose_stays() -> None:
 @pytest.mark.spec("DSP-60", "DSP-231", "DSP-232")
 async def test_where_it_is_full_the_plain_tier_serves_in_the_same_attempt_at_its_price() -> None:
     async with standing(ANTHROPIC) as stand:
+        stand.clock = clock = FakeClock()
         selling(stand)
         stand.providers["p1"][0].script(FULL)
         answer = await stand.run(order(stand, ANTHROPIC))
-        told = [each.json.get("speed") for each in stand.providers["p1"][0].requests]
-        assert told == ["fast", None]
         assert answer.tail.attempt_count == 1
         assert not answer.head.is_fast_tier
         assert not answer.tail.record.is_fast_tier
         await stand.run(order(stand, ANTHROPIC))
-        assert stand.providers["p1"][0].requests[-1].json["speed"] == "fast"
+        other = replace(order(stand, ANTHROPIC), action=ActionRef("action-2", "inst-2"))
+        await stand.run(other)
+        clock.advance(300)
+        await stand.run(order(stand, ANTHROPIC))
+        told = [each.json.get("speed") for each in stand.providers["p1"][0].requests]
+        assert told == ["fast", None, None, "fast", "fast"]
+
+
+@pytest.mark.spec("DSP-60", "DSP-250")
+async def test_a_full_tier_is_held_against_no_credential_and_a_throttle_is() -> None:
+    async with standing(ANTHROPIC) as stand:
+        selling(stand)
+        stand.providers["p1"][0].script(FULL)
+        await stand.run(order(stand, ANTHROPIC))
+        assert stand.credentials.statuses == [200]
+        stand.memos = None
+        stand.providers["p1"][0].script(Fault(status=429, retry_after=30), times=None)
+        answer = await stand.run(order(stand, ANTHROPIC))
+        assert stand.credentials.statuses == [200, 429, 429, 429]
+        assert answer.unserved.fault.http_status == 429
 
 
 async def test_a_refusal_of_what_is_no_parameter_of_the_body_is_not_asked_again() -> None:

@@ -17,18 +17,20 @@ CATALOG = catalog(
 )
 
 questions = st.builds(
-    lambda keyed, tokens, is_image, forced, is_long, brought, is_known: question(
+    lambda keyed, tokens, is_image, forced, is_long, brought, is_known, is_spent: question(
         *keyed,
         features=features(tokens, (Requirement.IMAGES,) if is_image else ()),
         forced_model=forced,
         is_long_context_asked=is_long,
         presented=(PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2"),) if is_known else (),
         is_credential_brought=brought,
+        suppressed_plans=(CredentialKind.CODEX_OAUTH,) if is_spent else (),
     ),
     st.just(("p1", "p2")),
     st.sampled_from([0, 99, 100, 101, 200, 201, 300, 301, 1_000_001]),
     st.booleans(),
     st.sampled_from(["", "a"]),
+    st.booleans(),
     st.booleans(),
     st.booleans(),
     st.booleans(),

@@ -92,7 +92,7 @@ def test_a_tool_mode_that_a_model_does_not_know_is_given_up_once_and_not_kept() 
     error = UpstreamError(400, "INVALID_ARGUMENT")
     lesson = lesson_of(GEMINI, 400, error, (), body)
     assert lesson is not None
-    assert (lesson.feature, lesson.is_kept) == (VALIDATED, False)
+    assert (lesson.feature, lesson.ttl_s) == (VALIDATED, 0)
     assert lesson_of(GEMINI, 400, error, (VALIDATED,), body) is None
     assert lesson_of(GEMINI, 400, error, (), b"{}") is None
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from services.dispatch.model.plan import BindingRef
-from services.dispatch.policy.lessons import Lesson
+from services.dispatch.policy.lessons import FAST_PAUSE_S, FAST_TIER, Lesson
 from services.dispatch.server.circuits import FAULTS_IN_A_ROW, LONGEST_WAIT_S, Circuits
 from services.dispatch.server.memos import MAX_MEMOS, TTL_S, Memos
 from services.domain.vocab import FailureClass
@@ -76,12 +76,25 @@ def test_a_memo_is_kept_for_an_hour_for_its_endpoint_or_model() -> None:
     kept = Memos(clock)
     kept.learn("http://a", "m", Lesson("responses_api", is_of_model=False))
     kept.learn("http://a", "m", Lesson("top_k"))
-    kept.learn("http://a", "m", Lesson("VALIDATED", is_kept=False))
+    kept.learn("http://a", "m", Lesson("VALIDATED", ttl_s=0))
     assert kept.given_up("http://a", "m") == {"responses_api", "top_k"}
     assert kept.given_up("http://a", "n") == {"responses_api"}
     assert not kept.given_up("http://b", "m")
     clock.advance(TTL_S)
     assert not kept.given_up("http://a", "m")
+
+
+@pytest.mark.spec("DSP-60")
+def test_a_fast_tier_without_room_is_left_alone_for_five_minutes_by_who_found_that() -> None:
+    clock = FakeClock()
+    kept = Memos(clock)
+    full = Lesson(FAST_TIER, is_of_tenant=True, ttl_s=FAST_PAUSE_S)
+    kept.learn("http://a", "m", full, "tenant-1")
+    assert kept.given_up("http://a", "m", "tenant-1") == {FAST_TIER}
+    assert not kept.given_up("http://a", "m", "tenant-2")
+    assert not kept.given_up("http://a", "n", "tenant-1")
+    clock.advance(300)
+    assert not kept.given_up("http://a", "m", "tenant-1")
 
 
 def test_the_oldest_memos_go_first() -> None:
