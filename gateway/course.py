@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.model import RescueCause
 from gateway.model.explained import Completed
+from gateway.session_key import log_label
 from services.domain.pricing import PARTS_PER_MICRO
 from services.runtime.log import get_logger
 
@@ -164,7 +165,7 @@ class Course:
             installation=action.caller.installation_id,
             key=action.caller.key_id,
             client=action.caller.client_app,
-            session_hash=action.caller.thread_key[:8].hex(),
+            session_hash=log_label(action.caller.thread_key),
             surface=action.surface.value,
             turn_type=action.turn_type.value,
             requested_model=action.features.requested_model[:128],

@@ -31,8 +31,6 @@ _REASON_KINDS: Mapping[Reason, ErrorKind] = {
 }
 """Reasons whose HTTP status alone would name the wrong kind."""
 
-_DENIALS = frozenset({"invalid_key", "key_expired"})
-
 
 def error_of(error: RouterError, request_id: str = "") -> ClientError:
     """Return what a client is told of a fault of ours: status, stable code, message, wait."""

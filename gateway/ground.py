@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gateway.model import Plan
 from gateway.model.decision import CredentialScope, Decision, DecisionPath
 from gateway.plan import planned_bindings
+from gateway.session_key import affinity_hint
 from gateway.sessions.usage import is_model_switched
 from services.domain.copying import replace
 from services.domain.wire.openai_responses import stored_field
@@ -75,7 +76,7 @@ class Ground:
             is_user_forced=bool(caller.forced_model),
             is_hard_pinned=path is DecisionPath.HARD_PIN,
             is_stream_usage_wanted=self.action.request.is_stream_usage_wanted,
-            affinity_key=caller.session_key.hex(),
+            affinity_key=affinity_hint(caller.session_key),
         )
         scope = _scope(is_presented=bool(presented), has_tenant_credentials=has_own)
         return Decision(self.record, plan, reason, path, scope, pin)

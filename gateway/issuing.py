@@ -13,7 +13,7 @@ from gateway.sessions.answers import issuer_of, keep_answer
 from gateway.sessions.model import Address, Issued
 from services.domain.vocab import WireFamily
 from services.domain.wire.openai_responses.kept import is_stored, previous_answer
-from services.domain.wire.reading import load, mapping, text
+from services.domain.wire.reading import mapping, peek, text
 
 if TYPE_CHECKING:
     from gateway.model import Action, Grant, Head
@@ -81,10 +81,7 @@ class Issuance:
 
 def answer_id_of(body: bytes) -> str:
     """Return the id of a whole answer of the client's own dialect; empty: it has none."""
-    try:
-        return text(mapping(load(body)).get("id"))
-    except ValueError:
-        return ""
+    return text(mapping(peek(body)).get("id"))
 
 
 def _address(action: Action, answer_id: str) -> Address:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gateway.turns import texts
 from gateway.turns.client import identifier
 from services.domain.vocab import ModelTier, WireFamily
-from services.domain.wire.reading import load, mapping, text
+from services.domain.wire.reading import mapping, peek, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,11 +101,6 @@ def role_of(tier: ModelTier) -> str:
     return _TIER_ROLES.get(tier, _DEFAULT_ROLE)
 
 
-def history_role(role: str) -> str:
-    """Return the sub-row in which a policy keeps what it served."""
-    return f"{role}_hmm_history"
-
-
 def next_role(role: str) -> str:
     """Return the sub-row of a pin that holds for exactly one more action."""
     return f"{role}_cmd_next"
@@ -182,9 +177,4 @@ def _discriminator(request: Request | None, session: str, user: str) -> str:
 
 
 def _loaded(raw: bytes | None) -> object:
-    if raw is None:
-        return None
-    try:
-        return load(raw)
-    except ValueError:
-        return None
+    return None if raw is None else peek(raw)

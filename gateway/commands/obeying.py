@@ -16,7 +16,7 @@ from gateway.commands.naming import Named, named
 from gateway.deciding.forcing import FORCED_REASON
 from gateway.model import Layer
 from gateway.removals import removal_of
-from gateway.session_key import next_role
+from gateway.session_key import log_label, next_role
 from gateway.sessions.model import Address, Choice
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
 from gateway.thread import address_in
@@ -144,7 +144,7 @@ class Commands:
     def _took(self, action: Action, command: Command) -> str:
         verdict = {"+": "good", "-": "bad"}.get(command.argument, "unsaid")
         metrics.FEEDBACK.labels(verdict).inc()
-        label = action.caller.thread_key[:8].hex()
+        label = log_label(action.caller.thread_key)
         _log.info("feedback", action_id=action.id, session_hash=label, verdict=verdict)
         return "thank you, noted."
 

@@ -16,6 +16,7 @@ from gateway.explaining.assumed import assumed_memory
 from gateway.explaining.costs import expected_costs
 from gateway.labels import call_labels
 from gateway.model.explained import ShadowPick
+from gateway.session_key import log_label
 from gateway.thread import address_of
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
@@ -140,7 +141,7 @@ class Shadow:
             "shadow_decision",
             action_id=action.id,
             installation_id=action.caller.installation_id,
-            session_hash=action.caller.thread_key[:8].hex(),
+            session_hash=log_label(action.caller.thread_key),
             strategy=self._strategy,
             model=other.model_id,
             provider=other.provider,

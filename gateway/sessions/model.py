@@ -235,11 +235,6 @@ class Session:
         return self.uses[0].model_id if self.uses else ""
 
     @property
-    def last_fingerprint(self) -> str:
-        """Credential of the latest answer; empty: none yet."""
-        return self.uses[0].fingerprint if self.uses else ""
-
-    @property
     def expires_unix_s(self) -> float:
         """From when on it is of no use."""
         pinned = self.pin.until_unix_s if self.pin is not None else 0.0

@@ -75,12 +75,6 @@ def cooldown_ends(session: Session, now_unix_s: float) -> dict[str, float]:
     }
 
 
-def cooling_models(session: Session, now_unix_s: float) -> tuple[str, ...]:
-    """Return the models in a cooldown, the soonest to end first, then by name."""
-    ends = cooldown_ends(session, now_unix_s)
-    return tuple(sorted(ends, key=lambda model_id: (ends[model_id], model_id)))
-
-
 def apply_effect(session: Session, effect: Effect, now_unix_s: float, cooldown_s: float) -> Session:
     """Return the session after what dispatch asked it to remember.
 

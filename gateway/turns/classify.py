@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gateway.turns import marks, texts
 from services.domain.vocab import TurnType
 from services.domain.wire.features import LastKind
-from services.domain.wire.reading import load, mapping
+from services.domain.wire.reading import mapping, peek
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,8 +137,5 @@ def _is_flagged_in_billing_line(request: Request) -> bool:
 def _schema_properties(request: Request) -> dict[str, object]:
     if request.output.kind != "json_schema" or not request.output.schema:
         return {}
-    try:
-        schema = mapping(load(request.output.schema))
-    except ValueError:
-        return {}
+    schema = mapping(peek(request.output.schema))
     return dict(mapping(schema.get("properties")))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gateway.turns import marks
 from services.domain.vocab import WireFamily
-from services.domain.wire.reading import load, mapping, text
+from services.domain.wire.reading import mapping, peek, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,10 +114,7 @@ def _codex_metadata(headers: Mapping[str, str]) -> Mapping[str, object]:
     value = headers.get(CODEX_METADATA_HEADER, "")
     if not value or len(value) > MAX_METADATA_BYTES:
         return {}
-    try:
-        return mapping(load(value))
-    except ValueError:
-        return {}
+    return mapping(peek(value))
 
 
 def _codex_thread(headers: Mapping[str, str]) -> str:

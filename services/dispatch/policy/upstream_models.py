@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.domain.wire.reading import load, mapping, rows, text, whole
+from services.domain.wire.reading import mapping, peek, rows, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def models_of(body: bytes, provider: str, catalog: Catalog) -> tuple[UpstreamMod
         if row.provider == provider
     }
     found: dict[str, UpstreamModel] = {}
-    for raw in rows(_object(body).get("data")):
+    for raw in rows(mapping(peek(body)).get("data")):
         entry = mapping(raw)
         name = text(entry.get("id"))
         if name:
@@ -55,13 +55,6 @@ def page_of(
     rest = [model for model in models if model.upstream_id > after]
     page = tuple(rest[:size])
     return page, page[-1].upstream_id if len(rest) > size else ""
-
-
-def _object(body: bytes) -> dict[str, object]:
-    try:
-        return dict(mapping(load(body)))
-    except ValueError:
-        return {}
 
 
 def _tokens(entry: object, *names: str) -> int:

@@ -1,4 +1,4 @@
-"""Which of OpenAI's two dialects a turn is asked in, and whose frames the client gets."""
+"""Which of OpenAI's two dialects a turn is asked in."""
 
 from __future__ import annotations
 
@@ -22,16 +22,6 @@ class Host(enum.Enum):
     """A tenant's gateway of the OpenAI families, which may offer both dialects."""
     COMPATIBLE = enum.auto()
     """Anybody else: its family is what it speaks."""
-
-
-class EndpointMode(enum.Enum):
-    """What an upstream is asked in, and for whom."""
-
-    CHAT = enum.auto()
-    RESPONSES_NATIVE = enum.auto()
-    """The client speaks Responses too: its bytes go on."""
-    RESPONSES_TRANSLATED = enum.auto()
-    """The client gets its own dialect, written anew."""
 
 
 def endpoint_for(
@@ -59,14 +49,6 @@ def endpoint_for(
     if (request.limits.n or 1) > 1 or not is_promoted:
         return WireFamily.OPENAI_CHAT
     return WireFamily.OPENAI_RESPONSES
-
-
-def mode_of(client: WireFamily, upstream: WireFamily) -> EndpointMode:
-    """Return how a client of ``client`` is served by an OpenAI upstream asked in ``upstream``."""
-    if upstream is not WireFamily.OPENAI_RESPONSES:
-        return EndpointMode.CHAT
-    is_native = client is WireFamily.OPENAI_RESPONSES
-    return EndpointMode.RESPONSES_NATIVE if is_native else EndpointMode.RESPONSES_TRANSLATED
 
 
 def _is_chat_only(request: Request) -> bool:

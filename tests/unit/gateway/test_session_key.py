@@ -11,7 +11,6 @@ from gateway.session_key import (
     SessionKeys,
     affinity_hint,
     derive_key,
-    history_role,
     log_label,
     next_role,
     role_of,
@@ -227,7 +226,6 @@ def test_the_role_follows_the_tier_of_the_requested_model() -> None:
     assert role_of(ModelTier.HIGH) == "default_high"
     assert role_of(ModelTier.UNKNOWN) == "default"
     assert len({role_of(tier) for tier in ModelTier}) == len(ModelTier)
-    assert history_role("default_low") == "default_low_hmm_history"
     assert next_role("default") == "default_cmd_next"
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _TOOLS = ("tools", "toolConfig", "tool_config")
 _SYSTEM = ("systemInstruction", "system_instruction")
-_CONFIG = ("generationConfig", "generation_config")
 
 
 def encode_own(request: Request) -> bytes:

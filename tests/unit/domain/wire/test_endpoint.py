@@ -8,9 +8,9 @@ import pytest
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
-from services.domain.wire.endpoint import EndpointMode, Host, endpoint_for, mode_of
+from services.domain.wire.endpoint import Host, endpoint_for
 from services.domain.wire.model import Limits, Media, Role, Sampling, Turn
-from tests.unit.domain.wire.foreign_cases import FAMILIES, functions, request
+from tests.unit.domain.wire.foreign_cases import functions, request
 
 CHAT, RESPONSES = WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES
 PLAIN, REASONING = ModelFacts(), ModelFacts(reasoning="always")
@@ -58,12 +58,3 @@ def test_a_refusal_and_another_host_stay_on_chat() -> None:
     for host in (Host.OPENAI, Host.GATEWAY):
         assert endpoint_for(asked, REASONING, host, is_responses_refused=True) is CHAT
     assert endpoint_for(asked, REASONING, Host.COMPATIBLE) is CHAT
-
-
-@pytest.mark.spec("XLT-127")
-@pytest.mark.parametrize("client", FAMILIES)
-def test_modes_are_told_by_client_and_upstream(client: WireFamily) -> None:
-    assert mode_of(client, CHAT) is EndpointMode.CHAT
-    is_native = client is RESPONSES
-    expected = EndpointMode.RESPONSES_NATIVE if is_native else EndpointMode.RESPONSES_TRANSLATED
-    assert mode_of(client, RESPONSES) is expected

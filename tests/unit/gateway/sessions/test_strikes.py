@@ -12,7 +12,6 @@ from gateway.sessions.strikes import (
     MAX_STRIKES,
     apply_effect,
     cooldown_ends,
-    cooling_models,
     count_overload,
     count_upstream_error,
     merge_strikes,
@@ -74,14 +73,6 @@ def test_a_strike_for_life_outranks_a_cooldown_and_the_later_end_holds() -> None
         assert session.strikes.models == (life,)
     session = strike_model(strike_model(EMPTY, long, NOW), short, NOW)
     assert session.strikes.models == (long,)
-
-
-def test_cooling_models_come_back_soonest_first() -> None:
-    session = EMPTY
-    for model_id, until in (("b", NOW + 9), ("c", NOW + 1), ("a", NOW + 9), ("d", None)):
-        session = strike_model(session, Strike(model_id, "x", until), NOW)
-    assert cooling_models(session, NOW) == ("c", "a", "b")
-    assert cooling_models(session, NOW + 5) == ("a", "b")
 
 
 @pytest.mark.spec("TRN-65")
