@@ -104,7 +104,7 @@ def configure(level: str = "info", form: str = "auto") -> None:
     is_console = form == "console" or (form == "auto" and sys.stdout.isatty())
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
-        processors=_console() if is_console else (_json_line,),
+        processors=_console() if is_console else [_json_line],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.PrintLoggerFactory()
         if is_console
@@ -113,16 +113,16 @@ def configure(level: str = "info", form: str = "auto") -> None:
     )
 
 
-def _console() -> tuple[structlog.types.Processor, ...]:
+def _console() -> list[structlog.types.Processor]:
     # Plain tracebacks: the pretty ones print local variables, secrets among them.
     plain = structlog.dev.plain_traceback
-    return (
+    return [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
         _without_secrets,
         _masking(structlog.dev.ConsoleRenderer(exception_formatter=plain)),
-    )
+    ]
 
 
 def get_logger(service: str) -> structlog.typing.FilteringBoundLogger:
