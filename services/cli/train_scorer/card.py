@@ -191,7 +191,7 @@ def _goals(account: Account) -> Iterator[str]:
     for goal in goals:
         sign = "at least" if goal.is_least else "at most"
         met = "yes" if goal.is_met else "**no**"
-        wanted = f"{goal.seen:.3f} | {sign} {goal.wanted:g} | {met}"
+        wanted = f"{goal.seen:.4f} | {sign} {goal.wanted:g} | {met}"
         yield f"| {goal.table} | {goal.measure} | {wanted} |"
     yield ""
 

@@ -36,8 +36,9 @@ def apart(tables: Sequence[ApartFigures]) -> Iterator[str]:
         if figures.licence:
             yield f"- {figures.table}: {count}, {figures.licence}."
         else:
-            yield f"- {figures.table}: {count}. It states no licence, so it is not in the"
-            yield "  repository: **its figures cannot be reproduced from there.**"
+            yield f"- {figures.table}: {count}."
+            yield "  It states no licence, so it is not in the repository: **its figures cannot be"
+            yield "  reproduced from there.**"
     yield ""
     yield from _table([figures.spending for figures in tables])
     yield ""

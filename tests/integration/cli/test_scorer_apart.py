@@ -82,7 +82,7 @@ def test_a_table_apart_is_told_with_its_label_and_its_plot(tmp_path: Path) -> No
     assert "set/pairs to bench" in [row.table for row in account.across]
     work.write(account, tmp_path / "report")
     told = (tmp_path / "report" / "REPORT.md").read_text()
-    assert "its figures cannot be reproduced from there" in told
+    assert "its figures cannot be\n  reproduced from there" in told
     assert "![bench, by cost](bench-by-cost.svg)" in told
     assert (tmp_path / "report" / "bench-by-cost.svg").stat().st_size
     document = json.loads((tmp_path / "report" / "report.json").read_text())

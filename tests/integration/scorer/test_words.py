@@ -12,7 +12,8 @@ from services.scorer.adapters.wordpiece import read_tokenizer
 from services.scorer.adapters.words import PlainWords
 from services.scorer.build import shipped
 
-CONTENT = (shipped() / "2026.11-a" / "tokenizer.json").read_bytes()
+LATEST = (shipped() / "latest").read_text(encoding="utf-8").strip()
+CONTENT = (shipped() / LATEST / "tokenizer.json").read_bytes()
 TOKENIZER = read_tokenizer(CONTENT)
 PLAIN = PlainWords(TOKENIZER)
 WORDS = st.sampled_from(
