@@ -44,13 +44,15 @@ class Gate:
 
 
 class Slow:
-    """An embedder for which some texts take long by the clock; it waits at a gate where it has one."""
+    """An embedder that takes long for some texts, by the clock; it waits at a gate if it has one."""
 
     dimensions = WIDTH
     vocabulary = 1
     is_slow = True
 
-    def __init__(self, clock: FakeClock, taken_s: Mapping[str, float], gate: Gate | None = None):
+    def __init__(
+        self, clock: FakeClock, taken_s: Mapping[str, float], gate: Gate | None = None
+    ) -> None:
         self._clock = clock
         self._taken_s = taken_s
         self._gate = gate
