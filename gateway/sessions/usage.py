@@ -20,14 +20,12 @@ LONG_CACHE_TTL_S = 3600.0
 _LONG_MARK = "1h"
 
 
-def record_use(
-    session: Session, use: BindingUse, strategy: str, *, is_switch_known: bool = False
-) -> Session:
+def record_use(session: Session, use: BindingUse, strategy: str) -> Session:
     """Return the session after an answer that was counted.
 
     Says nothing of a session without a pin or with one of another strategy, and nothing where no
     token was counted. The pin's provider becomes the one that served its model. A success ends a
-    row of errors. ``is_switch_known``: the caller knows of an earlier switch.
+    row of errors.
     """
     pin = session.pin
     if pin is None or pin.choice.strategy != strategy or use.tokens.is_empty:
@@ -41,9 +39,7 @@ def record_use(
         session,
         pin=pin,
         uses=tuple(uses)[:MAX_USES],
-        has_ever_switched=(
-            session.has_ever_switched or is_switch_known or served not in ("", use.model_id)
-        ),
+        has_ever_switched=session.has_ever_switched or served not in ("", use.model_id),
         last_output_limit_unix_s=(
             use.ended_unix_s if use.is_output_limited else session.last_output_limit_unix_s
         ),

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Item = dict[str, object]
 
+DONE = "completed"
+"""Status of a whole item."""
+
 
 class MalformedCallError(Exception):
     """A call of a custom tool whose arguments are not exactly its one text."""
@@ -61,9 +64,7 @@ def answer_object(
     }
 
 
-def item_of(
-    block: Block, context: RenderContext, forms: Mapping[str, CallForm], status: str = "completed"
-) -> Item | None:
+def item_of(block: Block, context: RenderContext, forms: Mapping[str, CallForm]) -> Item | None:
     """Return a block as a done item with an id of its own; None for blocks without a form here.
 
     Raises:
@@ -71,16 +72,16 @@ def item_of(
     """
     match block:
         case Text(text=words):
-            return message_item(context.new_id("msg_"), status, [text_part(words)])
+            return message_item(context.new_id("msg_"), DONE, [text_part(words)])
         case Refusal(text=words):
-            return message_item(context.new_id("msg_"), status, [refusal_part(words)])
+            return message_item(context.new_id("msg_"), DONE, [refusal_part(words)])
         case Thinking(text=words, state=state):
             item = reasoning_item(context.new_id("rs_"), [summary_part(words)] if words else [])
             encrypted = encrypted_of(state)
             return item if encrypted is None else item | {"encrypted_content": encrypted}
         case ToolUse():
             form = forms.get(block.name, CallForm(block.name))
-            return call_item(block, form, context, status)
+            return call_item(block, form, context)
         case _:
             return None
 
@@ -116,7 +117,7 @@ def reasoning_item(item_id: str, summary: Sequence[Item]) -> Item:
     return {"id": item_id, "type": "reasoning", "summary": list(summary)}
 
 
-def call_item(call: ToolUse, form: CallForm, context: RenderContext, status: str) -> Item:
+def call_item(call: ToolUse, form: CallForm, context: RenderContext) -> Item:
     """Return a call in the form in which the client knows its tool.
 
     Raises:
@@ -126,10 +127,10 @@ def call_item(call: ToolUse, form: CallForm, context: RenderContext, status: str
     known: Item = {"call_id": short_id(call.call_id), "name": form.name, **place}
     if form.is_custom:
         words = _custom_input(call.arguments)
-        head = {"id": context.new_id("ctc_"), "type": "custom_tool_call", "status": status}
+        head = {"id": context.new_id("ctc_"), "type": "custom_tool_call", "status": DONE}
         return head | known | {"input": words}
     arguments = call.arguments.decode("utf-8", "replace").strip() or "{}"
-    head = {"id": context.new_id("fc_"), "type": "function_call", "status": status}
+    head = {"id": context.new_id("fc_"), "type": "function_call", "status": DONE}
     return head | known | {"arguments": arguments}
 
 

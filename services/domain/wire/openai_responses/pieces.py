@@ -132,7 +132,7 @@ class CallPiece(OpenCall):
         Raises:
             MalformedCallError: a call of a custom tool is not its one text.
         """
-        return call_item(self.whole(), self._form, context, "completed")
+        return call_item(self.whole(), self._form, context)
 
     def told(self, item: Item, output_index: int) -> list[Frame]:
         """Return all frames of the call."""

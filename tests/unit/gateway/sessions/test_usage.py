@@ -41,7 +41,6 @@ def test_the_latch_of_switches_never_opens_again() -> None:
     switched = record_use(again, use("small", at_unix_s=NOW + 40), "cluster")
     assert switched.has_ever_switched
     assert record_use(switched, use("small", at_unix_s=NOW + 60), "cluster").has_ever_switched
-    assert record_use(pinned(), use(), "cluster", is_switch_known=True).has_ever_switched
 
 
 def test_the_provider_that_served_becomes_the_pins_and_errors_in_a_row_end() -> None:
