@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.scorer.model.artifact import Artifact, Axes
@@ -35,7 +35,8 @@ def listed(
     pool = filtered(deployment.models, features, eligibility)
     if is_eligible_only and pool.refusal is not None:
         return pool.refusal
-    rows = [_row(model, artifact, pool) for model in deployment.models]
+    drops = {drop.model_id: drop for drop in pool.dropped}
+    rows = [_row(model, artifact, pool, drops) for model in deployment.models]
     if is_eligible_only:
         rows = [row for row in rows if row.dropped is None]
     return tuple(rows if order is CandidateOrder.MODEL else by_speed(rows))
@@ -48,8 +49,7 @@ def by_speed(rows: Sequence[Listed]) -> list[Listed]:
     return sorted(rows, key=lambda row: row.binding.input_usd_per_mtok)
 
 
-def _row(model: Deployed, artifact: Artifact, pool: Pool) -> Listed:
-    drops = {drop.model_id: drop for drop in pool.dropped}
+def _row(model: Deployed, artifact: Artifact, pool: Pool, drops: Mapping[str, Dropped]) -> Listed:
     axes = Axes()
     if model.column >= 0 and not model.scored_as:
         axes = artifact.axes.get(artifact.measured[model.column], axes)
