@@ -52,6 +52,10 @@ class Store(Protocol):
         """Return the number of writes so far."""
         ...
 
+    async def now_unix_s(self) -> float:
+        """Return the time by the store's own clock, by which leases end."""
+        ...
+
     async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
         """Store new credentials in one step and return the revision after it.
 
@@ -186,6 +190,15 @@ class Shared(Protocol):
     @property
     def is_alone(self) -> bool:
         """Whether nothing is shared: there is one replica, or what they share is down."""
+        ...
+
+    @property
+    def replica_count(self) -> int:
+        """Replicas that were there when they could last be counted, this one among them."""
+        ...
+
+    async def meet(self) -> None:
+        """Tell the others that this replica is there, and count them."""
         ...
 
     async def start(self, space: str) -> None:

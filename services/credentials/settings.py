@@ -39,6 +39,8 @@ class CredentialsSettings(ServiceSettings):
     """Whether a session keeps a credential that has an early warning while a clean one is free."""
     cooling: bool = True
     """Whether quota rejections block a credential that does not say so itself."""
+    default_priorities: dict[str, int] = Field(default_factory=dict)
+    """Priority of credentials that state none, by `provider` or `provider/kind`; else 0."""
     warning_fallback_age_seconds: Seconds = 1_800.0
     """How long an early warning without a reset counts; 0: until the upstream clears it."""
     codex_warn_percent: float = Field(default=0.0, ge=0, le=100)

@@ -22,6 +22,7 @@ from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.store_sql import SqlStore
+from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.model import (
     Credential,
@@ -99,7 +100,9 @@ async def measure(count: int, mark_count: int, calls: int, churn: int) -> dict[s
             made.append(Record(record.credential, sealed))
         await store.insert(made, None)
         options = Options(families=families, poll_s=0)
-        service = Service(store, cipher, options, clock, Alone(), HttpTokenEndpoint())
+        service = Service(
+            store, cipher, options, clock, Alone(), HttpTokenEndpoint(), NoTokenFiles()
+        )
         await service.start()
         server = grpc.aio.server()
         rpc.add_CredentialsServiceServicer_to_server(

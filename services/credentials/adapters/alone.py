@@ -15,6 +15,10 @@ class Alone:
     """Shares nothing."""
 
     is_alone = True
+    replica_count = 1
+
+    async def meet(self) -> None:
+        """Do nothing."""
 
     async def start(self, space: str) -> None:
         """Do nothing."""

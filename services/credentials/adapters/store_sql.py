@@ -80,6 +80,12 @@ class SqlStore:
             async with self._reader.connect() as connection:
                 return await _revision(connection)
 
+    async def now_unix_s(self) -> float:
+        """Return the time by the store's own clock, by which leases end."""
+        with database.store_errors():
+            async with self._reader.connect() as connection:
+                return float((await connection.execute(sa.select(self._now()))).scalar_one())
+
     async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
         """Store new credentials in one step; None: an id or an idempotency key is taken."""
         values = [rows.row_of(record) for record in records]

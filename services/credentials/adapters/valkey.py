@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import secrets
 import time
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,17 @@ for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 return 1
 """
 
+_MEET = """
+local now = redis.call('TIME')
+local at = now[1] * 1000 + math.floor(now[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', at)
+redis.call('ZADD', KEYS[1], at + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])
+"""
+ABSENT_S = 15.0
+"""How long a silent replica is counted."""
+
 _log = get_logger("credentials")
 
 
@@ -72,6 +84,9 @@ class ValkeyShared:
         self._take = self._client.register_script(_TAKE)
         self._renew = self._client.register_script(_RENEW)
         self._free = self._client.register_script(_FREE)
+        self._meet = self._client.register_script(_MEET)
+        self._name = secrets.token_hex(8)
+        self.replica_count = 1
         self._space = SPACE
         self._down_until_s = 0.0
 
@@ -80,11 +95,19 @@ class ValkeyShared:
         """Whether it was found down a moment ago."""
         return time.monotonic() < self._down_until_s
 
+    async def meet(self) -> None:
+        """Tell the others that this replica is there, and count them."""
+        keys, arguments = [f"{self._space}replicas"], [self._name, _ms(ABSENT_S)]
+        count = await self._ask(lambda: self._meet(keys=keys, args=arguments), None)
+        if count is not None:
+            self.replica_count = max(1, int(str(count)))
+
     async def start(self, space: str) -> None:
         """Name everything within the deployment's own space, and open the first connection."""
         self._space = f"{SPACE}{space}:"
-        for script in (_TAKE, _RENEW, _FREE):
+        for script in (_TAKE, _RENEW, _FREE, _MEET):
             await self._ask(functools.partial(self._client.script_load, script), None)
+        await self.meet()
 
     async def aclose(self) -> None:
         """Close all connections."""

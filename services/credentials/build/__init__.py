@@ -13,8 +13,9 @@ from services.credentials.adapters.keys import key_file_of, parse_keys
 from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.adapters.token_files import NoTokenFiles, TokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
-from services.credentials.build.declaring import declared_pool
+from services.credentials.build.declaring import declared_pool, lane_priorities
 from services.credentials.model import Strategy, TokenClient
+from services.credentials.policy.defaults import Defaults
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
 from services.credentials.policy.trial import Trials
@@ -118,7 +119,9 @@ def make_service(
         ),
         trials=Trials(settings.trial_after_seconds, settings.trial_interval_seconds),
         transient_s=settings.transient_mark_seconds,
-        is_cooling=settings.cooling,
+        defaults=Defaults(
+            settings.cooling, lane_priorities(settings.default_priorities, providers)
+        ),
         token_urls={
             CredentialKind.CLAUDE_OAUTH: settings.claude_token_url,
             CredentialKind.CODEX_OAUTH: settings.codex_token_url,

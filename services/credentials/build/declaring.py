@@ -39,6 +39,25 @@ def declared_pool(
     return tuple(found)
 
 
+def lane_priorities(
+    priorities: Mapping[str, int], providers: Mapping[str, Provider]
+) -> Mapping[str, int]:
+    """Return the priorities of lanes as they are set.
+
+    Raises:
+        SettingError: one is of a lane that does not exist.
+    """
+    kinds = {kind.value for kind in CredentialKind}
+    for lane in priorities:
+        provider, slash, kind = lane.partition("/")
+        if provider not in providers or (slash and kind not in kinds):
+            raise SettingError(
+                f"services.credentials.default_priorities.{lane}",
+                "names no lane: write `provider` or `provider/kind`",
+            )
+    return priorities
+
+
 def _provider_key(name: str, provider: Provider, common: CommonSettings) -> list[Declared]:
     value = common.providers[name].api_key.get_secret_value().strip()
     if not value and provider.is_vendor:

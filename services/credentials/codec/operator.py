@@ -195,7 +195,7 @@ def decode_list(request: pb.ListCredentialsRequest) -> Listing:
 def sort_key(credential: Credential) -> tuple[str, int, str]:
     """Return what orders a list: provider, descending priority, id."""
     spec = credential.spec
-    return (spec.provider, -spec.effective_priority, credential.id)
+    return (spec.provider, -credential.priority, credential.id)
 
 
 def page_token(credential: Credential) -> str:

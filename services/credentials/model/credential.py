@@ -86,11 +86,6 @@ class CredentialSpec:
     """Place in the configuration file, for fill-first."""
 
     @property
-    def effective_priority(self) -> int:
-        """Priority within a bucket, higher first."""
-        return self.priority or 0
-
-    @property
     def effective_weight(self) -> int:
         """Weight for the weighted strategy; 0 takes it out."""
         return 1 if self.weight is None else self.weight
@@ -146,6 +141,14 @@ class Credential:
     token_expire_unix_s: float | None = None
     is_cooling: bool = True
     """Whether quota marks block it, by its own setting or the service's."""
+    default_priority: int = 0
+    """Priority where its settings state none."""
+
+    @property
+    def priority(self) -> int:
+        """Priority within a bucket, higher first."""
+        stated = self.spec.priority
+        return self.default_priority if stated is None else stated
 
     @property
     def is_usable(self) -> bool:

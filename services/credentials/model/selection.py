@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.credentials.model.grant import Bucket
@@ -137,6 +137,19 @@ class Slot:
     """Most attempts at once on the credential; 0: no limit."""
     model_limit: int
     """The same for the model."""
+
+    def shared_by(self, count: int) -> Slot:
+        """Return the slot with the share of its limits that one of so many replicas may use alone;
+        1 at least, so that nobody is shut out."""
+        return replace(
+            self,
+            limit=_share(self.limit, count),
+            model_limit=_share(self.model_limit, count),
+        )
+
+
+def _share(limit: int, count: int) -> int:
+    return max(1, limit // count) if limit else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def decide(
     bound = _bound(view, free, bound_id, tier, terms)
     if bound is not None:
         bucket = view.entries[bound.id].standing.bucket
-        tier = Tier(bucket, bound.spec.effective_priority, (bound,))
+        tier = Tier(bucket, bound.priority, (bound,))
     key = CursorKey(
         query.installation_id, binding.provider, view.subject.model_id, tier.bucket, tier.priority
     )
@@ -120,7 +120,7 @@ def _without_setbacks(
     if steady is not None:
         return steady
     first = min(free, key=lambda c: (setbacks[c.id], c.id))
-    return Tier(Bucket.LAST_RESORT, first.spec.effective_priority, (first,))
+    return Tier(Bucket.LAST_RESORT, first.priority, (first,))
 
 
 def verdicts(decision: Decision) -> tuple[Judged, ...]:
@@ -142,7 +142,7 @@ def _placed(credential: Credential, pick: Pick | None, decision: Decision) -> Ju
     if standing.bucket is not pick.bucket and standing.bucket in _BUCKET_VERDICTS:
         verdict = _BUCKET_VERDICTS[standing.bucket]
         return Judged(credential, verdict, standing.until_unix_s, standing.window)
-    if credential.spec.effective_priority < pick.priority:
+    if credential.priority < pick.priority:
         return Judged(credential, Verdict.LOWER_PRIORITY)
     return Judged(credential, Verdict.NOT_THIS_TURN)
 

@@ -95,11 +95,11 @@ def _is_due(one: Judged, decision: Decision, trials: Trials) -> bool:
 
 
 def _rank(credential: Credential) -> tuple[int, float, str]:
-    return (-credential.spec.effective_priority, credential.trial_unix_s, credential.id)
+    return (-credential.priority, credential.trial_unix_s, credential.id)
 
 
 def _picked(decision: Decision, credential: Credential) -> Decision:
-    priority, binding = credential.spec.effective_priority, decision.binding
+    priority, binding = credential.priority, decision.binding
     key = CursorKey("", binding.provider, decision.subject.model_id, Bucket.LAST_RESORT, priority)
     pick = Pick(
         credential, Bucket.LAST_RESORT, priority, Strategy.SOLE, False, key, Cursor(), is_trial=True

@@ -111,7 +111,7 @@ def tier_of(free: Iterable[Credential], entries: Mapping[str, Entry]) -> Tier | 
     best: tuple[int, int] | None = None
     members: list[Credential] = []
     for credential in free:
-        rank = (entries[credential.id].standing.bucket, -credential.spec.effective_priority)
+        rank = (entries[credential.id].standing.bucket, -credential.priority)
         if best is None or rank < best:
             best, members = rank, [credential]
         elif rank == best:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from services.runtime.clock import Clock
 
 RETRY_S = 1.0
+MEET_S = 5.0
+"""Pause between two looks at which replicas there are."""
 
 
 class Announcer:
@@ -35,6 +37,12 @@ class Announcer:
             if not await self._shared.announce(self._newest):
                 await self._clock.sleep(RETRY_S)
                 self._has_news.set()
+
+    async def meet(self) -> None:
+        """Be counted among the replicas until cancelled."""
+        while True:
+            await self._clock.sleep(MEET_S)
+            await self._shared.meet()
 
     async def listen(self, vault: Vault) -> None:
         """Adopt what others announce until cancelled."""

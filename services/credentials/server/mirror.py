@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Credential, Pool, Record, Secrets
+from services.credentials.policy.defaults import Defaults
 from services.credentials.policy.hashing import Hasher
 from services.credentials.server.holdings import Holdings
 from services.credentials.server.sealing import Sealer
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.credentials.ports import Cipher, Store
+
+NO_DEFAULTS = Defaults()
 
 _log = get_logger("credentials")
 
@@ -33,11 +36,10 @@ class Mirror:
         cipher: Cipher,
         on_change: Callable[[Pool, Pool], None],
         on_write: Callable[[int], None] = lambda _: None,
-        *,
-        is_cooling: bool = True,
+        defaults: Defaults = NO_DEFAULTS,
     ) -> None:
         self._store = store
-        self._sealer = Sealer(cipher, is_cooling=is_cooling)
+        self._sealer = Sealer(cipher, defaults)
         self._on_change = on_change
         self._on_write = on_write
         self._writing = asyncio.Lock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from services.credentials.policy.defaults import Defaults
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import Terms
 from services.credentials.policy.trial import Trials
@@ -37,8 +38,8 @@ class Options:
     """Where tokens of each kind of account are refreshed."""
     token_clients: Mapping[CredentialKind, TokenClient] = field(default_factory=dict)
     """The program that accounts of each kind were logged in with."""
-    is_cooling: bool = True
-    """Whether quota marks block credentials that do not say so themselves."""
+    defaults: Defaults = field(default_factory=Defaults)
+    """What holds for credentials that do not say it themselves."""
     is_affinity_on: bool = True
     affinity_ttl_s: float = 3_600.0
     lease_ttl_s: float = 60.0

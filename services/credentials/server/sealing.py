@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.credentials.model import CoolingPolicy, Credential, Record, Secrets, SystemState
+from services.credentials.model import Credential, Record, Secrets, SystemState
 from services.credentials.policy.hashing import Hasher, named
 from services.domain.vocab import CredentialKind
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from services.credentials.model import Sealed
+    from services.credentials.policy.defaults import Defaults
     from services.credentials.ports import Cipher
-
-_ON = CoolingPolicy.ON
 
 _log = get_logger("credentials")
 
@@ -22,9 +21,9 @@ _log = get_logger("credentials")
 class Sealer:
     """Binds secrets to the row that they belong to."""
 
-    def __init__(self, cipher: Cipher, *, is_cooling: bool = True) -> None:
+    def __init__(self, cipher: Cipher, defaults: Defaults) -> None:
         self._cipher = cipher
-        self._is_cooling = is_cooling
+        self._defaults = defaults
 
     def seal(self, credential: Credential, secrets: Secrets) -> Sealed | None:
         """Return the sealed secrets of a credential; None: its kind has none."""
@@ -34,9 +33,11 @@ class Sealer:
 
     def named(self, credential: Credential, secrets: Secrets, hasher: Hasher) -> Credential:
         """Return a credential with all that follows from its identity, settings and secrets."""
-        cooling = credential.spec.cooling
-        is_cooling = self._is_cooling if cooling is CoolingPolicy.INHERIT else cooling is _ON
-        return replace(named(credential, secrets, hasher), is_cooling=is_cooling)
+        return replace(
+            named(credential, secrets, hasher),
+            is_cooling=self._defaults.cools(credential.spec),
+            default_priority=self._defaults.priority(credential.spec),
+        )
 
     def open(self, record: Record, hasher: Hasher) -> tuple[Record, Secrets]:
         """Return a record under its names, and its secrets.

@@ -192,7 +192,7 @@ class Selector:
             slot=holds_slot,
             limited=slot is not None,
         )
-        telling.PICKS.labels(pick.bucket.name.lower(), pick.strategy.value).inc()
+        telling.picked(decision, pick)
         key = parts.affinities.key(query, binding, decision.subject)
         if key is not None and not pick.is_trial:
             async with parts.slots.given_back_on_failure(grant):
@@ -203,7 +203,7 @@ class Selector:
         """Return whether a slot is free over all replicas, and here after the wait for them."""
         shared = self._parts.shared
         if shared.is_alone:
-            return not self._parts.grants.is_full(slot)
+            return not self._parts.grants.is_full(slot.shared_by(shared.replica_count))
         try:
             is_free = await shared.take(slot, self._options.lease_ttl_s)
         except asyncio.CancelledError:

@@ -17,6 +17,7 @@ from services.credentials.policy.presented import recognise
 from services.credentials.server.acquiring import Acquirer
 from services.credentials.server.affinity import Affinities
 from services.credentials.server.announcing import Announcer
+from services.credentials.server.clockwatch import ClockWatch
 from services.credentials.server.eligibility import EligibilityBook
 from services.credentials.server.eye import Parts
 from services.credentials.server.feed import Feed, Removed
@@ -69,13 +70,14 @@ class Service:
         self._shared = shared
         self.feed = Feed(randomness.token_hex(6))
         self._announcing = Announcer(shared, clock)
+        self._clock_watch = ClockWatch(store, clock)
         self.vault = Vault(
             store,
             cipher,
             clock,
             self._changed,
             self._announcing.note,
-            is_cooling=options.is_cooling,
+            options.defaults,
         )
         self.grants = Grants(options.lease_ttl_s, clock, self._room_changed)
         self.presented = PresentedBook()
@@ -150,9 +152,10 @@ class Service:
             self.refresher.run(),
             self._announcing.speak(),
             self._announcing.listen(self.vault),
+            self._announcing.meet(),
         ]
         if self._options.poll_s > 0:
-            running.append(self._poll())
+            running += [self._poll(), self._clock_watch.run()]
         self._tasks = tuple(asyncio.create_task(work) for work in running)
         for task in self._tasks:
             task.add_done_callback(_note_end)
@@ -168,9 +171,13 @@ class Service:
         await self.vault.aclose()
 
     def readiness(self) -> Mapping[str, bool]:
-        """Return whether the store answers, and whether all background tasks run."""
+        """Return whether the store answers, all background tasks run, and the clock is right."""
         is_kept_up = not any(task.done() for task in self._tasks)
-        return {"store": self.vault.is_store_up, "upkeep": is_kept_up}
+        return {
+            "store": self.vault.is_store_up,
+            "upkeep": is_kept_up,
+            "clock": self._clock_watch.is_right,
+        }
 
     def recognised(
         self, installation_id: str, presented: Sequence[Presented]

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter
 
+from services.credentials.model import Bucket
+from services.credentials.policy.standing import standing_of
 from services.credentials.server.bounded import Bounded
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from services.credentials.model import Transition
+    from services.credentials.model import Decision, Pick, Transition
     from services.credentials.policy.evidence.rules import Doubt
 
 MAX_DOUBTS = 1_024
@@ -25,11 +27,43 @@ DOUBTS = Counter(
     "pointsman_credential_doubts_total", "Statements about quota that were not believed", ("kind",)
 )
 PICKS = Counter("pointsman_credential_picks_total", "Credentials picked", ("bucket", "strategy"))
+FALLBACKS = Counter(
+    "pointsman_credential_fallback_picks_total",
+    "Picks of credentials that come last, made because no better one was free",
+    ("bucket",),
+)
+SWITCHES_AVOIDED = Counter(
+    "pointsman_credential_switches_avoided_total",
+    "Picks that left a session on its credential while others were free",
+)
+WRITES_REPEATED = Counter(
+    "pointsman_credential_writes_repeated_total",
+    "Writes that were tried again because another process was faster",
+)
 REFRESHES = Counter(
     "pointsman_credential_refreshes_total", "Refreshes of accounts' tokens", ("result",)
 )
 
 _log = get_logger("credentials")
+
+
+def picked(decision: Decision, pick: Pick) -> None:
+    """Count a pick; that nobody clean was free is no event for the log."""
+    bucket = pick.bucket.name.lower()
+    PICKS.labels(bucket, pick.strategy.value).inc()
+    if pick.is_affinity_hit and len(decision.free) > 1:
+        SWITCHES_AVOIDED.inc()
+    if pick.bucket is not Bucket.CLEAN and not _is_clean_one_free(decision, pick):
+        FALLBACKS.labels(bucket).inc()
+
+
+def _is_clean_one_free(decision: Decision, pick: Pick) -> bool:
+    """Return whether a session stayed on a worse one by its own will: nothing else makes a pick
+    worse than it must be."""
+    return pick.is_affinity_hit and any(
+        standing_of(one, decision.subject, decision.now_unix_s).bucket is Bucket.CLEAN
+        for one in decision.free
+    )
 
 
 def transition(one: Transition) -> None:

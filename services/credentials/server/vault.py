@@ -20,7 +20,8 @@ from services.credentials.model import (
 )
 from services.credentials.policy import declared
 from services.credentials.policy.hashing import KEY_BYTES, Hasher
-from services.credentials.server.mirror import Mirror
+from services.credentials.server import telling
+from services.credentials.server.mirror import NO_DEFAULTS, Mirror
 from services.credentials.server.reconciling import Reconciler
 from services.domain.errors import Reason, RouterError
 from services.runtime.launch import StartError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.credentials.policy.declared import Declared
+    from services.credentials.policy.defaults import Defaults
     from services.credentials.ports import Cipher, Store
     from services.runtime.clock import Clock
 
@@ -51,10 +53,9 @@ class Vault(Mirror):
         clock: Clock,
         on_change: Callable[[Pool, Pool], None],
         on_write: Callable[[int], None] = lambda _: None,
-        *,
-        is_cooling: bool = True,
+        defaults: Defaults = NO_DEFAULTS,
     ) -> None:
-        super().__init__(store, cipher, on_change, on_write, is_cooling=is_cooling)
+        super().__init__(store, cipher, on_change, on_write, defaults)
         self._cipher = cipher
         self._clock = clock
 
@@ -153,6 +154,7 @@ class Vault(Mirror):
                 except RouterError as error:
                     if error.reason is not Reason.VERSION_CONFLICT:
                         raise
+                    telling.WRITES_REPEATED.inc()
                     await asyncio.sleep(random.uniform(0.0, LONGEST_JITTER_S))  # noqa: S311 - guards nothing
                     await self._catch_up()
             raise version_conflict()

@@ -276,6 +276,59 @@ async def test_without_what_they_share_replicas_go_on_and_meet_again(
                 await until(lambda: second.vault.pool == first.vault.pool)
 
 
+@pytest.mark.spec("CRD-124", "CRD-156")
+async def test_without_what_they_share_each_replica_keeps_to_its_share_of_a_limit(
+    url: str, clock: FakeClock
+) -> None:
+    pool = [account("wide", max_in_flight=7), account("narrow", max_in_flight=2, provider="openai")]
+    with contextlib.ExitStack() as life:
+        server = life.enter_context(running_valkey())
+        replicas = [replica(url, pool, clock, server.url) for _ in range(3)]
+        async with running(*replicas) as three:
+            clock.advance(5)
+            shared = [one.selector._parts.shared for one in three]
+            await until(lambda: [one.replica_count for one in shared] == [3, 3, 3])
+            life.close()
+            await asyncio.gather(*(one.meet() for one in shared))  # finds it gone
+            assert all(one.is_alone for one in shared)
+            full = Reason.CREDENTIAL_CONCURRENCY
+            for provider, share in (("anthropic", 2), ("openai", 1)):
+                for one in three:
+                    asked_for = [attempt(one, full, provider=provider) for _ in range(5)]
+                    found = await asyncio.gather(*asked_for)
+                    assert sum(grant is not None for grant in found) == share
+
+
+@pytest.mark.spec("CRD-123")
+async def test_what_is_stored_is_everybodys_and_what_passes_is_each_replicas_own(
+    three: tuple[Service, ...], clock: FakeClock
+) -> None:
+    first, second, _ = three
+    a, b = named(first, "a").id, named(first, "b").id
+    session = b"s" * 16
+    bound = await picked(first, session=session)
+    query = asked()
+    await first.select(query)
+    await first.reports.apply(told(clock, a, 429, ("retry-after", "600"), model="other"))
+    await first.reports.apply(told(clock, a, 503))
+    await first.reports.apply(ended(clock, b, 403, is_challenge_page=True))
+    limited = named(first, "limited").id
+    await first.reports.apply(told(clock, limited, 402))
+    await first.vault.change(
+        limited, lambda now: replace(now, spec=replace(now.spec, is_enabled=False))
+    )
+    await second.vault.poll()
+    assert second.vault.pool.by_id == first.vault.pool.by_id  # marks, blocks, switch, versions
+    assert (await picked(second, session=session)).credential_id == bound.credential_id
+    parts = [one.selector._parts for one in (first, second)]
+    assert [bool(one.setbacks.of("m")) for one in parts] == [True, False]
+    assert [bool(one.paths.closed(one.vault.pool.by_id.values())) for one in parts] == [True, False]
+    assert first.selector.explain_past(query.idempotency_key).decision is not None
+    with pytest.raises(RouterError) as unknown:
+        second.selector.explain_past(query.idempotency_key)
+    assert unknown.value.reason is Reason.SELECTION_NOT_FOUND
+
+
 @pytest.mark.spec("CRD-73")
 async def test_one_replica_tries_a_blocked_account(
     three: tuple[Service, ...], clock: FakeClock

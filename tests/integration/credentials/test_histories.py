@@ -12,6 +12,7 @@ import pytest
 from services.credentials.codec.operator import Update
 from services.credentials.model import Bucket, CredentialSpec, Grant, Secrets, Strategy, SystemState
 from services.credentials.policy.declared import Declared
+from services.credentials.policy.defaults import Defaults
 from services.credentials.policy.selection import Terms
 from services.credentials.server import Service
 from services.domain.errors import Reason, RouterError
@@ -481,6 +482,27 @@ async def test_readers_and_writers_meet_no_torn_state(pool: Pool, clock: FakeClo
     grants = [grant for found in done if found for grant in found]
     assert len(grants) == 64 * 12
     assert {grant.bucket for grant in grants} <= {Bucket.CLEAN, Bucket.WARNED}
+
+
+@pytest.mark.spec("CRD-11")
+async def test_a_missing_priority_is_that_of_its_lane_and_an_explicit_0_stays_0(
+    pool: Pool, clock: FakeClock
+) -> None:
+    defaults = Defaults(priorities={"anthropic/claude_oauth": 100, "anthropic": 1, "openai": 7})
+    accounts = (account("c1"), account("c2", priority=-1), account("c3", priority=0))
+    keys = (
+        account("k1", kind=CredentialKind.API_KEY),
+        key("o1"),
+        key("o2", priority=8),
+    )
+    life = Life(await pool(*accounts, *keys, defaults=defaults), clock)
+    found = {label: named(life.one, label).priority for label in ("c1", "c2", "c3", "k1", "o1")}
+    assert found == {"c1": 100, "c2": -1, "c3": 0, "k1": 1, "o1": 7}
+    assert [await life.pick() for _ in range(3)] == ["c1"] * 3
+    assert await life.pick(provider="openai") == "o2"
+    plain = Life(await pool(*accounts, *keys), clock)
+    assert named(plain.one, "c1").priority == 0
+    assert await plain.pick() in {"c1", "c3", "k1"}
 
 
 @pytest.mark.spec("CRD-88", "CRD-164")

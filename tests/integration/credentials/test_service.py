@@ -222,7 +222,7 @@ async def test_a_background_task_that_ends_by_a_fault_is_told_and_not_ready(tmp_
     with structlog.testing.capture_logs() as lines:
         await one.start()
         await asyncio.sleep(0.05)
-    assert one.readiness() == {"store": True, "upkeep": False}
+    assert one.readiness() == {"store": True, "upkeep": False, "clock": True}
     assert [line["event"] for line in lines if line["log_level"] == "error"] == ["upkeep_ended"]
     await one.aclose()
 
@@ -242,7 +242,7 @@ async def test_sqlite_makes_a_private_key_beside_itself(tmp_path: Path) -> None:
     for _ in range(2):
         bundle = built(f"sqlite:///{path}")
         await bundle.start()
-        assert bundle.readiness() == {"store": True, "upkeep": True}
+        assert bundle.readiness() == {"store": True, "upkeep": True, "clock": True}
         await bundle.aclose()
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     assert modes == {"credentials.db": 0o600, "credentials.key": 0o600}

@@ -71,8 +71,8 @@ def test_the_best_bucket_comes_first_and_then_the_highest_priority(pool: list[Cr
     }
     assert found.pick.bucket is min(buckets.values())
     best = [c for c in free if buckets[c.id] is found.pick.bucket]
-    assert found.pick.priority == max(c.spec.effective_priority for c in best)
-    assert found.pick.credential.spec.effective_priority == found.pick.priority
+    assert found.pick.priority == max(c.priority for c in best)
+    assert found.pick.credential.priority == found.pick.priority
 
 
 @pytest.mark.spec("CRD-163")
