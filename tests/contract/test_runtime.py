@@ -64,6 +64,13 @@ class Watched:
             self.closed.set()
 
 
+def still_cancelling() -> int:
+    """Return how many cancellations of the running task are not over."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task.cancelling()
+
+
 async def in_time(event: asyncio.Event) -> None:
     async with asyncio.timeout(SOON_S):
         await event.wait()
@@ -154,6 +161,44 @@ async def test_a_caller_whose_task_is_cancelled_cancels_the_handler(serve: Serve
     await in_time(watched.cancelled)
 
 
+async def test_a_call_can_be_cancelled_while_it_is_awaited(serve: Serve) -> None:
+    watched = Watched()
+    stub = await stub_of(serve, Sample(on_unary=watched.wait))
+    call = stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
+
+    async def ask() -> int:
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        return still_cancelling()
+
+    asking = asyncio.ensure_future(ask())
+    await in_time(watched.entered)
+    assert call.cancel()
+    assert await asking == 0
+    await in_time(watched.cancelled)
+    assert call.done()
+
+
+async def test_a_caller_who_has_less_time_than_its_call_goes_on(serve: Serve) -> None:
+    watched = Watched()
+    stub = await stub_of(serve, Sample(on_unary=watched.wait))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(SHORT_S):
+            await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
+    await in_time(watched.cancelled)
+    assert still_cancelling() == 0
+
+
+async def test_a_late_call_ends_before_what_its_caller_has_more_time_for(serve: Serve) -> None:
+    watched = Watched()
+    stub = await stub_of(serve, Sample(on_unary=watched.wait))
+    async with asyncio.timeout(SOON_S):
+        failure = await failure_of(stub.ListUpstreamModels(sample.request(), timeout=SHORT_S))
+        assert failure.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert still_cancelling() == 0
+        await asyncio.sleep(0)
+
+
 async def test_cancelling_half_a_stream_cancels_its_handler(serve: Serve) -> None:
     watched = Watched()
     stub = await stub_of(serve, Sample(on_stream=watched.send_one_then_wait))
@@ -208,4 +253,22 @@ async def test_closing_a_channel_ends_the_calls_on_it(serve: Serve) -> None:
     await channel.aclose()
     with pytest.raises(asyncio.CancelledError):
         await call
+    await in_time(watched.cancelled)
+
+
+async def test_closing_a_channel_ends_the_calls_that_are_awaited(serve: Serve) -> None:
+    watched = Watched()
+    served = await serve(sample.bundle(Sample(on_unary=watched.wait)))
+    channel = served.channel()
+    stub = rpc.DispatchServiceStub(channel)
+
+    async def ask() -> int:
+        with pytest.raises(asyncio.CancelledError):
+            await stub.ListUpstreamModels(sample.request(), timeout=SOON_S)
+        return still_cancelling()
+
+    asking = asyncio.ensure_future(ask())
+    await in_time(watched.entered)
+    await channel.aclose()
+    assert await asking == 0
     await in_time(watched.cancelled)

@@ -1,14 +1,11 @@
-"""Calls of a channel without a socket: the handler's task, and what the caller holds of it."""
+"""What calls of a channel without a socket have in common: their deadline and their faults."""
 
 from __future__ import annotations
 
 import abc
 import asyncio
-import contextlib
 import contextvars
-import inspect
 import time
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -16,7 +13,7 @@ import grpc
 from services.runtime.inprocess.context import Aborted, InProcessContext, rpc_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator
+    from collections.abc import Callable, Coroutine
 
     from services.runtime.inprocess.server import InProcessServer
 
@@ -24,11 +21,9 @@ if TYPE_CHECKING:
     Handler = Any
     Pairs = tuple[tuple[str, str | bytes], ...]
 
-_STREAM_BUFFER_MESSAGES = 16
-
 
 class Call(abc.ABC):
-    """One running call: its handler's task, its context, its end."""
+    """One running call: its context, the task that its handler runs in, its end."""
 
     def __init__(
         self,
@@ -45,11 +40,16 @@ class Call(abc.ABC):
         self._metadata = metadata
         deadline_s = None if timeout is None else time.monotonic() + timeout
         self._context = InProcessContext(deadline_s, metadata, self._send)
+        self._runner: asyncio.Task[Any] | None = None
+        """What the handler runs in, once it does."""
+        self._cancelled_before = 0
         self._is_late = False
-        # A context of its own, as behind a socket: nothing that the caller bound leaks in.
-        self.task = asyncio.create_task(self._run(), context=contextvars.Context())
+        self._is_cancelled = False
+        self._forget: Callable[[Call], object] = _remember
 
     async def _run(self) -> Any:
+        runner = self._runner = _current_task()
+        self._cancelled_before = runner.cancelling()
         timer = None
         if self._timeout_s is not None:
             timer = asyncio.get_running_loop().call_later(self._timeout_s, self._expire)
@@ -58,17 +58,22 @@ class Call(abc.ABC):
         except Exception as error:  # noqa: BLE001 - a stub raises one type, whatever the fault
             raise self._fault(error) from None
         except asyncio.CancelledError:
-            if self._is_late and not self.task.uncancel():
+            if self._is_late and runner.cancelling() == self._cancelled_before + 1:
                 raise _deadline_exceeded() from None
             raise
         finally:
+            # The runner may be the caller's own task: what was asked of it here is over.
+            for was_asked in (self._is_late, self._is_cancelled):
+                if was_asked:
+                    runner.uncancel()
             if timer is not None:
                 timer.cancel()
             # The two know each other: cut apart, both go with their messages when they are let go.
             self._context.end()
 
     def _expire(self) -> None:
-        self._is_late = self.task.cancel()
+        if self._runner is not None:
+            self._is_late = self._runner.cancel()
 
     @abc.abstractmethod
     async def _answered(self) -> Any:
@@ -78,17 +83,27 @@ class Call(abc.ABC):
     async def _send(self, message: Any) -> None:
         """Take a message that the handler writes."""
 
+    @abc.abstractmethod
     def cancel(self) -> bool:
         """Cancel the call; returns whether it was still running."""
-        return self.task.cancel()
 
+    @abc.abstractmethod
     def done(self) -> bool:
         """Return whether the call has ended."""
-        return self.task.done()
 
-    def cancelled(self) -> bool:
-        """Return whether the call was cancelled."""
-        return self.task.cancelled()
+    @property
+    @abc.abstractmethod
+    def end(self) -> asyncio.Future[Any]:
+        """What is done when the call has ended."""
+
+    def on_end(self, forget: Callable[[Call], object]) -> None:
+        """Let ``forget`` know when the call has ended."""
+        self._forget = forget
+
+    def _note_end(self, end: asyncio.Future[Any]) -> None:
+        if not end.cancelled():
+            end.exception()  # seen here, so that a caller who left makes no warning
+        self._forget(self)
 
     async def initial_metadata(self) -> Pairs:
         """Return the metadata that came first: none in this transport."""
@@ -123,90 +138,29 @@ class Call(abc.ABC):
         if isinstance(error, grpc.aio.AioRpcError):
             return error
         if self._is_late:
-            self.task.uncancel()
             return _deadline_exceeded()
         if isinstance(error, Aborted):
             return rpc_error(error.code, error.details, error.trailing)
         return rpc_error(grpc.StatusCode.UNKNOWN, f"unexpected {type(error).__name__}")
 
 
-class UnaryCall(Call):
-    """A unary call; await it for the response."""
+def task_of(handler: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    """Return a task that runs a handler.
 
-    def __await__(self) -> Generator[Any, None, Any]:
-        return self.task.__await__()
-
-    async def _answered(self) -> Any:
-        handler = await self._handler()
-        response = await handler.unary_unary(self._request, self._context)
-        self._check_size(response)
-        return response
-
-    async def _send(self, message: Any) -> None:
-        raise rpc_error(grpc.StatusCode.INTERNAL, "a unary method returns its message")
-
-
-class StreamCall(Call):
-    """A server-streaming call; read it with :meth:`read` or ``async for``, never with both.
-
-    The handler runs ahead of its reader by a bounded number of messages.
+    In a context of its own, as behind a socket: nothing that the caller bound leaks in.
     """
+    return asyncio.create_task(handler, context=contextvars.Context())
 
-    def __init__(
-        self,
-        server: InProcessServer,
-        method: str,
-        request: Any,
-        timeout: float | None,
-        metadata: Pairs,
-    ) -> None:
-        super().__init__(server, method, request, timeout, metadata)
-        self._buffer: deque[Any] = deque()
-        self._has_news = asyncio.Event()
-        self._has_space = asyncio.Event()
-        self.task.add_done_callback(lambda _: self._has_news.set())
 
-    async def read(self) -> Any:
-        """Return the next message, or ``grpc.aio.EOF`` after the last.
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("calls are made in tasks")
+    return task
 
-        Raises:
-            AioRpcError: the call ended with a status other than OK.
-            CancelledError: the call was cancelled; cancelling the read cancels the call.
-        """
-        try:
-            while not self._buffer and not self.task.done():
-                self._has_news.clear()
-                await self._has_news.wait()
-        except asyncio.CancelledError:
-            self.cancel()
-            raise
-        if self._buffer:
-            self._has_space.set()
-            return self._buffer.popleft()
-        await self.task
-        return grpc.aio.EOF
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        while (message := await self.read()) is not grpc.aio.EOF:
-            yield message
-
-    async def _answered(self) -> None:
-        handler = await self._handler()
-        answer = handler.unary_stream(self._request, self._context)
-        if inspect.isawaitable(answer):
-            await answer
-            return
-        async with contextlib.aclosing(answer) as messages:
-            async for message in messages:
-                await self._send(message)
-
-    async def _send(self, message: Any) -> None:
-        self._check_size(message)
-        while len(self._buffer) >= _STREAM_BUFFER_MESSAGES:
-            self._has_space.clear()
-            await self._has_space.wait()
-        self._buffer.append(message)
-        self._has_news.set()
+def _remember(_: Call) -> None:
+    """Do nothing when a call ends that nobody keeps."""
 
 
 def _deadline_exceeded() -> grpc.aio.AioRpcError:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import grpc
 
 from services.runtime.channel import DEFAULT_MAX_MESSAGE_BYTES, Channel
-from services.runtime.inprocess.calls import Call, StreamCall, UnaryCall
+from services.runtime.inprocess.calls import Call
 from services.runtime.inprocess.context import rpc_error
+from services.runtime.inprocess.stream import StreamCall
+from services.runtime.inprocess.unary import UnaryCall
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -128,22 +130,17 @@ class InProcessTransport:
 
     async def close(self, grace: float | None = None) -> None:
         """Cancel the calls that still run after ``grace`` seconds and wait for their handlers."""
-        running = [call.task for call in self._calls]
-        if running and grace:
-            await asyncio.wait(running, timeout=grace)
+        ends = [call.end for call in self._calls]
+        if ends and grace:
+            await asyncio.wait(ends, timeout=grace)
         for call in tuple(self._calls):
             call.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*ends, return_exceptions=True)
 
     def _kept(self, call: C) -> C:
         self._calls.add(call)
-        call.task.add_done_callback(lambda task: self._forget(call, task))
+        call.on_end(self._calls.discard)
         return call
-
-    def _forget(self, call: Call, task: asyncio.Task[Any]) -> None:
-        self._calls.discard(call)
-        if not task.cancelled():
-            task.exception()  # seen here, so that a caller who left makes no warning
 
 
 def _refuse_client_stream(method: str) -> Callable[..., Any]:
