@@ -10,7 +10,6 @@ from pointsman.planner.v1 import planner_pb2
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from google.protobuf.descriptor import Descriptor, FieldDescriptor
     from google.protobuf.message import Message
 
     from gateway.model.decision import Fact
@@ -21,11 +20,16 @@ _UNITS = (("_micro_usd", "_micros"), ("_token_count", "_tokens"))
 class _Numbers:
     """Reads the numbers of one kind of message; what they are called is found once."""
 
-    def __init__(self, kind: Descriptor, prefix: str = "") -> None:
-        fields = [field for field in kind.fields if field.message_type is None]
+    def __init__(self, kind: type[Message], prefix: str = "") -> None:
+        fields = [field for field in kind.DESCRIPTOR.fields if field.message_type is None]
+        enums = [(at, field.enum_type) for at, field in enumerate(fields)]
         self._read = operator.attrgetter(*(field.name for field in fields))
-        self._names = [_name(field, prefix) for field in fields]
-        self._words = [(at, _words(field)) for at, field in enumerate(fields) if field.enum_type]
+        self._names = [prefix + _shown(field.name) for field in fields]
+        self._words = [
+            (at, _words((known.name, known.number) for known in enum.values))
+            for at, enum in enums
+            if enum is not None
+        ]
         self._optional = [(at, f.name) for at, f in enumerate(fields) if f.has_presence][::-1]
 
     def facts(self, message: Message) -> list[tuple[str, Fact]]:
@@ -70,17 +74,16 @@ def _price(
         yield names[3], price.cost_factor
 
 
-def _name(field: FieldDescriptor, prefix: str) -> str:
+def _shown(name: str) -> str:
     """Return what a field is called in a line: units are shorter there."""
-    name = field.name
     for unit, short in _UNITS:
         name = name.removesuffix(unit) + short if name.endswith(unit) else name
-    return prefix + name
+    return name
 
 
-def _words(field: FieldDescriptor) -> Mapping[int, str]:
+def _words(names: Iterable[tuple[str, int]]) -> Mapping[int, str]:
     """Return the names of an enum's values without the enum's own name."""
-    by_number = {value.number: value.name for value in field.enum_type.values}
+    by_number = {number: name for name, number in names}
     stem = by_number[0].removesuffix("UNSPECIFIED")
     return {number: name.removeprefix(stem).lower() for number, name in by_number.items()}
 
@@ -90,13 +93,12 @@ def _price_names(side: str) -> tuple[str, str, str, str]:
     return (*rates, f"{side}_is_fallback", f"{side}_cost_factor")
 
 
-_ANSWER = planner_pb2.PlanActionResponse.DESCRIPTOR.fields_by_name
-_ECONOMICS = _words(_ANSWER["economics"])
+_ECONOMICS = _words(planner_pb2.Economics.items())
 _PARTS: Mapping[str, _Numbers] = {
-    "inputs": _Numbers(planner_pb2.PlanInputs.DESCRIPTOR),
-    "value_sum": _Numbers(planner_pb2.ValueSum.DESCRIPTOR),
-    "expected_value": _Numbers(planner_pb2.ExpectedValue.DESCRIPTOR),
-    "shadow": _Numbers(planner_pb2.ShadowSum.DESCRIPTOR, "shadow_"),
+    "inputs": _Numbers(planner_pb2.PlanInputs),
+    "value_sum": _Numbers(planner_pb2.ValueSum),
+    "expected_value": _Numbers(planner_pb2.ExpectedValue),
+    "shadow": _Numbers(planner_pb2.ShadowSum, "shadow_"),
 }
 """Parts of an answer whose numbers are told."""
 _PIN, _FRESH = _price_names("pin_price"), _price_names("fresh_price")

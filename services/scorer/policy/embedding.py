@@ -59,10 +59,10 @@ def tail(text: str, max_bytes: int) -> str:
     return encoded[start:].decode("utf-8")
 
 
-def counted(piece_ids: Iterable[int], unknown_id: int) -> tuple[Pieces, float]:
+def counted(piece_ids: Iterable[int], unknown_id: int | None) -> tuple[Pieces, float]:
     """Return the known pieces of a text, and the share of its pieces that is unknown."""
     counts = Counter(piece_ids)
-    total, unknown = counts.total(), counts.pop(unknown_id, 0)
+    total, unknown = counts.total(), 0 if unknown_id is None else counts.pop(unknown_id, 0)
     ids = np.fromiter(counts, np.int64, len(counts))
     pieces = Pieces(ids, np.fromiter(counts.values(), np.float64, len(counts)))
     return pieces, unknown / total if total else 0.0
