@@ -62,7 +62,7 @@ class Slow:
         if self._gate is not None:
             self._gate.embed(text)
         self._clock.advance(self._taken_s.get(text, 0.0))
-        return TextVector(np.ones(WIDTH), np.zeros(0, dtype=np.int64), 0.0, len(text))
+        return TextVector(np.ones(WIDTH), NO_PIECES, 0.0, len(text))
 
 
 @pytest.fixture
