@@ -44,7 +44,7 @@ class Gate:
 
 
 class Slow:
-    """An embedder that takes long for some texts, by the clock; it waits at a gate if it has one."""
+    """An embedder that is slow at some texts, by the clock, and waits at a gate if it has one."""
 
     dimensions = WIDTH
     vocabulary = 1
