@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter, Gauge, Histogram
-
 from services.runtime.metrics import BUCKETS_S
+from services.runtime.tallies import Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Collection

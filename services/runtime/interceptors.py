@@ -24,8 +24,6 @@ from services.runtime.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from prometheus_client import Counter
-
     # The aio types of grpc are incomplete for interceptors: messages and contexts are Any here.
     Handler = Any
     Context = grpc.aio.ServicerContext[Any, Any]
@@ -86,14 +84,6 @@ class _MethodEdge:
         self.running = metrics.RPC_IN_FLIGHT.labels(self.name)
         self.seconds = metrics.RPC_SECONDS.labels(self.name)
         self.is_watch = is_watch(self.name)
-        self._handled: dict[str, Counter] = {}
-
-    def handled(self, code: str) -> Counter:
-        """Return the counter of calls that ended with a status."""
-        counter = self._handled.get(code)
-        if counter is None:
-            counter = self._handled[code] = metrics.RPC_HANDLED.labels(self.name, code)
-        return counter
 
     def around_unary(
         self, behaviour: Callable[[Any, Context], Awaitable[Any]]
@@ -176,7 +166,7 @@ class _Call:
         edge = self._edge
         self._count(-1)
         edge.running.dec()
-        edge.handled(self._code).inc()
+        metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
         edge.seconds.observe(elapsed_s)
         self._line(elapsed_s)
         call_context.deadline.reset(self._deadline_token)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter
-
 from services.credentials.model import Bucket
 from services.credentials.policy.standing import standing_of
 from services.credentials.server.bounded import Bounded
 from services.runtime.log import get_logger
+from services.runtime.tallies import Counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

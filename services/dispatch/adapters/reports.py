@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import grpc
 from pointsman.credentials.v1 import credentials_pb2 as pb
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
-from prometheus_client import Counter
 
 from services.dispatch.codec import peers
 from services.dispatch.model.access import HeadersSeen
@@ -18,6 +17,7 @@ from services.domain.errors import PeerError
 from services.runtime import status
 from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
+from services.runtime.tallies import Counter
 
 if TYPE_CHECKING:
     from services.dispatch.model.access import Report

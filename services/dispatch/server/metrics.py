@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter
-
 from services.dispatch.policy.words import is_recognised
+from services.runtime.tallies import Counter
 
 if TYPE_CHECKING:
     from services.domain.vocab import WireFamily
