@@ -36,6 +36,14 @@ def test_words_that_are_looked_up_are_the_tokenizers_pieces(text: str) -> None:
     assert found is None or found == TOKENIZER.encode(text, add_special_tokens=False).ids
 
 
+def test_the_longest_pieces_are_found_in_longer_words() -> None:
+    pieces = [piece.removeprefix("##") for piece in TOKENIZER.get_vocab()]
+    plain = sorted((p for p in pieces if p.isascii() and p.isalnum()), key=len)
+    longest = {piece[0]: piece for piece in plain}
+    text = " ".join(f"{before}{piece}q" for piece in longest.values() for before in ("", "q", "8"))
+    assert PLAIN.ids(text) == TOKENIZER.encode(text, add_special_tokens=False).ids
+
+
 @pytest.mark.parametrize("text", ["a\x00b", "a\x0bb", "é\x7f"])
 def test_what_needs_cleaning_is_left_to_the_tokenizer(text: str) -> None:
     assert PLAIN.ids(f"plain words {text}") is None

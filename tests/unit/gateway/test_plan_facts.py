@@ -60,6 +60,7 @@ def test_everything_that_a_verdict_rests_on_is_told() -> None:
         "config_version": "cfg",
     }
     assert told.items() <= facts.items()
+    assert not {"switch_with_summary_micros", "pin_price_cost_factor"} & facts.keys()
     assert plan_answer(ANSWER).facts == plan_facts(ANSWER)
 
 
