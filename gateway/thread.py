@@ -16,7 +16,7 @@ from gateway.sessions.risks import record_risks
 from gateway.sessions.rounds import is_stuck, record_round
 from gateway.sessions.sizes import correct_estimate
 from gateway.sessions.states import keep_states
-from gateway.sessions.strikes import apply_effect
+from gateway.sessions.strikes import apply_effect, begin_probe, end_probe
 from gateway.sessions.threads import recall_thread
 from gateway.sessions.usage import cache_ttl_s, record_use
 from gateway.turns.loops import progress_digest
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Usage
     from services.domain.wire.state.kept import Kept
     from services.runtime.clock import Clock
-
 
 REPIN_REASON = "cyber-refusal-repin"
 
@@ -167,6 +166,7 @@ class SessionThread:
             if decision.escalation:
                 session = replace(session, escalation=session.escalation or decision.escalation)
             session = shortened(session, shortening)
+            session = begin_probe(session, pin.model_id, self._began_unix_s)
             return write_pin(session, pin, self._began_unix_s, basis_epoch=self._basis_epoch)
 
         self._keep(transition)
@@ -202,7 +202,7 @@ class SessionThread:
         self._sessions.change(self._address, lambda session: self._after(session, use))
 
     def _after(self, session: Session, use: BindingUse) -> Session:
-        session = record_use(session, use, self._strategy)
+        session = end_probe(record_use(session, use, self._strategy), use.model_id)
         if not self._action.caller.session_key:
             # Strangers who open alike, as tests of one prompt do, share such a session.
             return session
@@ -215,17 +215,14 @@ class SessionThread:
         Of forced and hard-pinned actions only how long their prompts are.
         """
         is_pinned = self._decision is not None and self._decision.pin is not None
-        for effect in effects:
-            if effect is None:
-                continue
+        for effect in filter(None, effects):
             is_of_size = effect.kind is EffectKind.CORRECT_ESTIMATE and self._is_remembered
             if is_pinned or is_of_size:
                 self._sessions.change(self._address, self._effected(effect))
 
     def _effected(self, effect: Effect) -> Transition:
         if effect.kind is EffectKind.CORRECT_ESTIMATE:
-            estimated = self._sent.features.overflow_tokens
-            window = self._window_of(effect)
+            estimated, window = self._sent.features.overflow_tokens, self._window_of(effect)
             return lambda session: correct_estimate(session, estimated, window)
         now_unix_s, cooldown_s = self._clock.now_unix_s(), self._rules.cooldown_s
         return lambda session: apply_effect(session, effect, now_unix_s, cooldown_s)

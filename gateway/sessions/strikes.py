@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 ERRORS_IN_A_ROW = 2
 OVERLOADS_IN_A_ROW = 2
+PROBED = "probed"
+"""Why a model is held back while one action finds out whether it works again."""
+PROBE_LEASE_S = 660.0
+"""How long an action may take for that: its budget, and a minute."""
 MAX_STRIKES = 32
 MAX_PROVIDERS = 32
 
@@ -47,9 +51,42 @@ def strike_model(session: Session, strike: Strike, now_unix_s: float) -> Session
     """Return the session with one strike more.
 
     A strike for life outranks a cooldown of the same model; of two cooldowns the later end holds.
+    Fresh evidence ends a probe.
     """
-    models = _merged((*session.strikes.models, strike))
+    models = _merged((*_unprobed(session, strike.model_id), strike))
     return _with(session, replace(session.strikes, models=models), now_unix_s)
+
+
+def begin_probe(session: Session, model_id: str, now_unix_s: float) -> Session:
+    """Return the session with a model held back whose cooldown has ended, for all but who asks.
+
+    It stays so until its answer, or the end of the lease: others of the session go elsewhere.
+    """
+    is_due = any(
+        strike.model_id == model_id
+        and strike.until_unix_s is not None
+        and strike.until_unix_s <= now_unix_s
+        for strike in session.strikes.models
+    )
+    if not is_due:
+        return session
+    return strike_model(session, Strike(model_id, PROBED, now_unix_s + PROBE_LEASE_S), now_unix_s)
+
+
+def end_probe(session: Session, model_id: str) -> Session:
+    """Return the session after an answer of a model: nothing is held against it that was probed."""
+    left = _unprobed(session, model_id)
+    if left == session.strikes.models:
+        return session
+    return replace(session, strikes=replace(session.strikes, models=left))
+
+
+def _unprobed(session: Session, model_id: str) -> tuple[Strike, ...]:
+    return tuple(
+        strike
+        for strike in session.strikes.models
+        if strike.model_id != model_id or strike.reason != PROBED
+    )
 
 
 def struck_models(session: Session, now_unix_s: float) -> frozenset[str]:

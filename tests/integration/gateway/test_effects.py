@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -18,10 +19,13 @@ from gateway.model import (
     Part,
     Tail,
 )
+from gateway.sessions import Strike
+from gateway.sessions.strikes import strike_model
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.model import StopReason, Usage
+from services.runtime.clock import SystemClock
 from tests.integration.gateway.test_deciding import BIG, SMALL, Routed, _turns
 
 USED = Usage(fresh_input=100, output=40)
@@ -204,3 +208,24 @@ async def test_where_no_window_is_larger_the_next_action_is_not_sent_at_all(
     status, _, _ = await narrow.ask(_turns(1))
     assert status == 413
     assert len(narrow.dispatch.orders) == asked
+
+
+@pytest.mark.spec("DSP-255")
+async def test_after_a_cooldown_one_action_probes_and_the_others_wait_for_what_it_finds(
+    routed: Routed,
+) -> None:
+    await routed.ask(_turns(1))
+    address = (await routed.session()).address
+    ended = Strike(BIG, "cooling", SystemClock().now_unix_s() - 1)
+    routed.sessions.change(address, lambda session: strike_model(session, ended, 0.0))
+    start, head, body, tail = answered(BIG)
+    routed.dispatch.steps = (start, head, 0.5, body, tail)
+    probing = asyncio.create_task(routed.ask(_turns(1)))
+    async with asyncio.timeout(5):
+        while len(routed.dispatch.orders) < 2:  # noqa: ASYNC110 - the fake tells nobody
+            await asyncio.sleep(0.01)
+    routed.dispatch.steps = ()
+    await routed.ask(_turns(1))
+    assert routed.dispatch.served == [BIG, BIG, SMALL]
+    await probing
+    assert not (await routed.sessions.recall(address)).session.strikes.models

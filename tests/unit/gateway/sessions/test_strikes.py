@@ -10,10 +10,13 @@ from gateway.sessions.model import Strikes
 from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.strikes import (
     MAX_STRIKES,
+    PROBE_LEASE_S,
     apply_effect,
+    begin_probe,
     cooldown_ends,
     count_overload,
     count_upstream_error,
+    end_probe,
     merge_strikes,
     strike_model,
     struck_for_life,
@@ -131,3 +134,38 @@ def test_a_model_that_can_never_take_the_session_is_left_at_once_and_not_reancho
     assert not evicted.pin.is_named
     forced = write_pin(EMPTY, choice(), NOW, basis_epoch=0, is_forced=True)
     assert apply_effect(forced, told(EffectKind.EVICT_PIN), NOW, 45.0) == forced
+
+
+COOLED = strike_model(EMPTY, Strike("a", "cooling", NOW + 45), NOW)
+COOLDOWN = Effect(EffectKind.COOLDOWN, "a", "acme")
+
+
+@pytest.mark.spec("DSP-253", "DSP-255")
+def test_after_a_cooldown_one_action_probes_and_the_others_go_elsewhere() -> None:
+    assert begin_probe(COOLED, "a", NOW + 44) is COOLED
+    assert not struck_models(COOLED, NOW + 45)
+    probed = begin_probe(COOLED, "a", NOW + 45)
+    assert struck_models(probed, NOW + 45) == {"a"}
+    assert begin_probe(probed, "a", NOW + 50) is probed
+    assert begin_probe(probed, "b", NOW + 50) is probed
+    assert not struck_models(probed, NOW + 45 + PROBE_LEASE_S)
+    again = begin_probe(probed, "a", NOW + 45 + PROBE_LEASE_S)
+    assert struck_models(again, NOW + 45 + PROBE_LEASE_S) == {"a"}
+
+
+@pytest.mark.spec("DSP-255")
+def test_the_answer_of_a_probe_clears_the_cooldown_and_a_new_one_stays() -> None:
+    probed = begin_probe(COOLED, "a", NOW + 45)
+    assert not end_probe(probed, "a").strikes.models
+    assert end_probe(probed, "b") is probed
+    throttled = apply_effect(probed, COOLDOWN, NOW + 46, 45)
+    assert cooldown_ends(throttled, NOW + 46) == {"a": NOW + 91}
+    assert end_probe(throttled, "a") is throttled
+
+
+@pytest.mark.spec("DSP-255")
+def test_what_was_never_cooled_or_is_struck_for_life_is_not_probed() -> None:
+    assert begin_probe(EMPTY, "a", NOW) is EMPTY
+    struck = strike_model(EMPTY, Strike("a", "failed"), NOW)
+    assert begin_probe(struck, "a", NOW + 100) is struck
+    assert end_probe(struck, "a") is struck
