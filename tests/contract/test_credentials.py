@@ -572,7 +572,7 @@ async def test_secrets_are_sealed_anew_under_the_first_key(
     assert "actor: must be set" in nameless.message
 
 
-@pytest.mark.spec("CRD-163", "CRD-164")
+@pytest.mark.spec("CRD-162", "CRD-163", "CRD-164")
 async def test_an_explanation_moves_nothing_and_equals_the_next_pick(rig: Rig) -> None:
     for number in range(5):
         asked = selecting(f"a{number}")
@@ -585,6 +585,14 @@ async def test_an_explanation_moves_nothing_and_equals_the_next_pick(rig: Rig) -
         )
         assert dry.record.fingerprint == real.grant.attribution.fingerprint
         assert past.record.verdicts == dry.record.verdicts
+        for told in (dry.record, real.record, past.record):
+            shown = (told.bucket, told.priority, told.strategy, told.is_affinity_hit)
+            clean, turn = grant_pb2.CREDENTIAL_BUCKET_CLEAN, pb.SELECTION_STRATEGY_ROUND_ROBIN
+            assert shown == (clean, 0, turn, False)
+            assert (told.candidate_count, told.eligible_count) == (2, 2)
+            assert told.state_version > 0
+            assert told.elapsed.ToNanoseconds() > 0
+        assert all(len(one.fingerprint) == 8 for one in dry.record.verdicts)
         kinds = sorted(one.verdict for one in dry.record.verdicts)
         assert kinds == [pb.VERDICT_KIND_PICKED, pb.VERDICT_KIND_NOT_THIS_TURN]
     unknown = pb.ExplainSelectionRequest(idempotency_key="never")

@@ -192,7 +192,7 @@ async def test_a_summary_takes_the_place_of_the_history(
     assert answer.versions.service_version == host.VERSION
 
 
-@pytest.mark.spec("HND-5", "HND-10", "HND-12")
+@pytest.mark.spec("CRD-22", "HND-5", "HND-10", "HND-12")
 async def test_dispatch_is_asked_once_without_grant_or_presented_credential(
     serve: Serve, dispatch: FakeDispatch
 ) -> None:

@@ -324,18 +324,22 @@ async def test_a_presented_credential_serves_its_own_binding_and_never_a_hop() -
         assert [row.grant for row in stand.credentials.queries] == [None]
 
 
-async def test_a_callers_own_refused_key_is_shown_as_such() -> None:
+@pytest.mark.spec("CRD-21")
+@pytest.mark.parametrize("status", [401, 402, 403, 429])
+async def test_a_callers_own_refused_key_is_shown_as_such(status: int) -> None:
     grant = Grant(
         "g9", P1, attribution_of("mine", owner=CredentialOwner.CALLER), presented_hash="h1"
     )
     presented = Presented("sk-presented", "h1", CredentialKind.API_KEY, "p1")
     async with standing(ANTHROPIC) as stand:
-        fault = Fault(status=401, headers={"anthropic-ratelimit-requests-limit": "5"})
-        stand.providers["p1"][0].script(fault)
+        stand.credentials.keys = {"p1": ["key-of-the-pool"]}
+        fault = Fault(status=status, headers={"anthropic-ratelimit-requests-limit": "5"})
+        stand.providers["p1"][0].script(fault, times=None)
         answer = await stand.run(
             stand.order(change=lambda plan: replace(plan, grant=grant, presented=(presented,)))
         )
         assert answer.unserved.is_caller_credential
-        assert answer.unserved.fault.http_status == 401
+        assert answer.unserved.fault.http_status == status
+        assert {one.key for one in stand.providers["p1"][0].requests} == {"sk-presented"}
         assert ("anthropic-ratelimit-requests-limit", "5") in answer.unserved.headers
         assert not stand.credentials.queries

@@ -138,6 +138,7 @@ async def test_a_fault_of_the_credential_rotates_before_the_binding_has_failed()
         assert answer.tail.attempt_count == 3
 
 
+@pytest.mark.spec("CRD-108")
 async def test_rotations_do_not_count_as_attempts() -> None:
     async with standing(ANTHROPIC) as stand:
         stand.budget = replace(stand.budget, max_attempts=1)
@@ -147,6 +148,7 @@ async def test_rotations_do_not_count_as_attempts() -> None:
         assert answer.tail.attempt_count == 8
 
 
+@pytest.mark.spec("CRD-108")
 async def test_after_rotations_the_whole_attempt_budget_is_left() -> None:
     async with standing(ANTHROPIC) as stand:
         stand.budget = replace(stand.budget, max_attempts=2)

@@ -22,7 +22,7 @@ def test_the_plan_follows_the_catalog_and_leaves_out_what_may_not_serve() -> Non
     assert [(each.provider, each.index) for each in bindings] == [("p1", 0), ("p3", 2)]
 
 
-@pytest.mark.spec("DSP-11")
+@pytest.mark.spec("CRD-21", "DSP-11")
 def test_a_credential_of_the_caller_or_tenant_makes_the_plan_one_binding() -> None:
     record = freeze(question("p1", "p2"), policy(), CATALOG)
     brought = PresentedIdentity("a" * 32, CredentialKind.API_KEY, "p2")

@@ -27,6 +27,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixtur
     structlog.reset_defaults()
 
 
+@pytest.mark.spec("CRD-153")
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize(
     "text", ["{}", "key {} was refused", "Authorization: Bearer {}", "https://h/x?key={}&a=1"]
@@ -144,3 +145,22 @@ def test_values_are_written_as_their_texts_and_odd_ones_too(
     line = json.loads(printed.readouterr().out)
     assert "Hiding(shown=1)" in line["value"]
     assert (line["big"], line["lone"], line["name"]) == (2**70, "\ud800", "é")
+
+
+@pytest.mark.spec("CRD-153")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "11111111-2222-4333-8444-555555555555",
+        "faecc8ca",
+        "req_011CQ8s7nYxq5AyJmYVfDAbx",
+        "claude-sonnet-4-5-20250929",
+        "accounts/fireworks/models/kimi-k2",
+        "chatcmpl-9Zx1AbCdEfGhIjKlMn",
+        "msg_01XFDUDYJgAACzvnptvVoYEL",
+        "call_sk1dXyZ",
+    ],
+)
+def test_ordinary_ids_are_left_alone(name: str) -> None:
+    for text in (name, f"id={name}", f'{{"request_id":"{name}"}}'):
+        assert log.masked(text) == text

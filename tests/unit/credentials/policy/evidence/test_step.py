@@ -18,7 +18,9 @@ from services.credentials.policy.evidence import (
 from services.credentials.policy.evidence.bodies import facts_of
 from services.credentials.policy.evidence.draft import MEMORY_OF_ENDED_S
 from services.credentials.policy.standing import standing_of
+from services.credentials.server.setbacks import Setbacks
 from services.domain.vocab import CredentialKind
+from tests.fakes.clock import FakeClock
 from tests.unit.credentials.cases import MODEL, NOW, RULES, Turns, credential, report
 from tests.unit.credentials.policy.evidence.steps import (
     DAY,
@@ -345,3 +347,21 @@ def test_a_mark_without_an_end_never_lapses() -> None:
     lasting = credential(marks=(Mark(MarkKind.QUOTA, NOW, None),))
     assert Story(lasting).sweep(99 * DAY).credential == lasting
     assert standing_of(lasting, MODEL, NOW + 99 * DAY).until_unix_s is None
+
+
+@pytest.mark.spec("CRD-81", "CRD-80")
+@given(
+    st.sampled_from([EndKind.NOT_SENT, EndKind.CALLER_GONE]),
+    st.sampled_from([None, 200, 401, 402, 403, 404, 408, 429, 500, 503]),
+    st.sampled_from([b"", b"credit balance is too low", b'{"error":{"type":"permission_error"}}']),
+    st.sampled_from([(), unified("rejected", w5h="rejected"), unified(oi="allowed_warning")]),
+)
+def test_what_the_router_did_itself_is_held_against_nobody(
+    kind: EndKind, status: int | None, body: bytes, headers: tuple[tuple[str, str], ...]
+) -> None:
+    one = ended(status, body, end_kind=kind, headers=headers)
+    story = Story(claude()).see(one)
+    assert (story.writes, story.transitions, story.doubts) == (0, [], [])
+    setbacks = Setbacks(60, FakeClock())
+    setbacks.observe("c1", one)
+    assert not setbacks.of("m")
