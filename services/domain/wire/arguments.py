@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from services.domain.wire.reading import dump, join_surrogates, peek
+from services.domain.wire.reading import dump, is_object, join_surrogates, peek
 
 _FENCE = "```"
 _OPENING = re.compile(r"```[A-Za-z]*[ \t\r]*\n")
@@ -61,8 +61,7 @@ def _wrapped(words: str, value: object) -> bytes:
     if isinstance(value, str):
         if not value.strip():
             return b"{}"
-        inner = peek(value)
-        if isinstance(inner, dict):
+        if is_object(value):
             return join_surrogates(value).strip().encode()
         return dump({"value": value})
     return b'{"value":' + words.encode("utf-8", "replace") + b"}"
@@ -76,7 +75,7 @@ def _repaired(words: str) -> bytes | None:
     if closed is None:
         return None
     candidate = _without_trailing_commas(closed)
-    return candidate.encode("utf-8", "replace") if isinstance(peek(candidate), dict) else None
+    return candidate.encode("utf-8", "replace") if is_object(candidate) else None
 
 
 def _unfenced(words: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.arguments import is_complete
 from services.domain.wire.model import (
     BlockClose,
     BlockDelta,
@@ -25,9 +26,9 @@ from services.domain.wire.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from services.domain.wire.model import Block, Event, ProviderState, Usage
+    from services.domain.wire.model import Block, Event, ProviderState, Stop, Usage
 
 
 def events_of(response: Response) -> list[Event]:
@@ -69,6 +70,16 @@ def block_events(block: Block, index: int) -> list[Event]:
 def _spoken(opening: BlockOpen, words: str) -> list[Event]:
     deltas: list[Event] = [BlockDelta(opening.index, words)] if words else []
     return [opening, *deltas, BlockClose(opening.index)]
+
+
+def without_half_call(blocks: Sequence[Block], stop: Stop) -> list[Block]:
+    """Return the blocks without a last call that a limit cut in half: it must never be run."""
+    kept = list(blocks)
+    at = next((at for at in reversed(range(len(kept))) if isinstance(kept[at], ToolUse)), None)
+    call = kept[at] if at is not None and stop.reason.is_limit else None
+    if at is not None and isinstance(call, ToolUse) and not is_complete(call.arguments):
+        del kept[at]
+    return kept
 
 
 class OpenCall:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.model import CacheMark, Media, Text, WireError
+from services.domain.wire.model import (
+    CacheMark,
+    Media,
+    Opaque,
+    Refusal,
+    Text,
+    TransformAction,
+    WireError,
+)
 from services.domain.wire.reading import mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from services.domain.wire.model import Block
+    from services.domain.wire.model import Block, Record, ToolResult
     from services.domain.wire.scanner import Node
 
 _AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
@@ -53,6 +61,20 @@ def cache_mark(node: Node) -> CacheMark | None:
     if mark is None or not isinstance(mark.value, dict):
         return None
     return CacheMark(mark.raw, text(mark.value.get("ttl")))
+
+
+def result_text(result: ToolResult, record: Record, path: str = "tool_result") -> str:
+    """Return the text of a result; blocks of no known kind are told as their JSON."""
+    words: list[str] = []
+    for block in result.blocks:
+        if isinstance(block, Text | Refusal):
+            words.append(block.text)
+        elif isinstance(block, Media) and block.text:
+            words.append(block.titled_text)
+        elif isinstance(block, Opaque):
+            record.note("opaque_block", TransformAction.PROJECTED, path)
+            words.append(block.rendering or block.raw.decode("utf-8", "replace"))
+    return "\n".join(words)
 
 
 def audio(node: Node, path: str) -> Media:

@@ -63,6 +63,11 @@ def peek(text: bytes | str) -> object:
         return None
 
 
+def is_object(text: bytes | str) -> bool:
+    """Return whether a text is one whole JSON object."""
+    return isinstance(peek(text), dict)
+
+
 def _load_odd(text: bytes | str) -> object:
     """Return the value of a text that the strict reader refuses: half pairs are no error here."""
     words = text.decode() if isinstance(text, bytes) else text

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, object]
 
+EMPTY_SCHEMA = b'{"type":"object","properties":{}}'
+"""Schema of a tool that declares none."""
+
 DEFINITIONS = ("$defs", "definitions")
 _OF_NAMED = frozenset(["properties", "patternProperties", "dependentSchemas", *DEFINITIONS])
 _OF_MANY = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])

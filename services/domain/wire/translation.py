@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from services.domain.vocab import WireFamily
 from services.domain.wire.arguments import is_complete
-from services.domain.wire.assemble import OpenCall, block_events
+from services.domain.wire.assemble import OpenCall, block_events, without_half_call
 from services.domain.wire.checking import ArgumentChecker, ArgumentIssue
 from services.domain.wire.model import (
     BlockClose,
@@ -23,7 +23,6 @@ from services.domain.wire.model import (
     End,
     Failure,
     ProviderState,
-    StopReason,
     Text,
     Thinking,
     ToolUse,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
     from services.domain.wire.model import Block, Event, RenderContext, Response
 
-_LIMITS = (StopReason.MAX_TOKENS, StopReason.CONTEXT_FULL)
 _SLOTS: Mapping[WireFamily, Literal["signature", "encrypted"]] = {
     WireFamily.ANTHROPIC: "signature",
     WireFamily.OPENAI_RESPONSES: "encrypted",
@@ -83,13 +81,12 @@ class AnswerTranslation:
 
     def response(self, response: Response) -> Response:
         """Return a whole answer for the client's encoder."""
-        is_cut = response.stop.reason in _LIMITS
-        last = len(response.blocks) - 1
+        kept = without_half_call(response.blocks, response.stop)
+        if len(kept) < len(response.blocks):
+            self.issues[ArgumentIssue.CUT] += 1
         blocks: list[Block] = []
-        for at, block in enumerate(response.blocks):
+        for block in kept:
             match block:
-                case ToolUse() if is_cut and at == last and not is_complete(block.arguments):
-                    self.issues[ArgumentIssue.CUT] += 1
                 case ToolUse():
                     blocks += self._checked(block)
                 case Thinking(text=words, state=states):
@@ -122,7 +119,7 @@ class AnswerTranslation:
             case BlockClose():
                 self._close(event, told)
             case End(stop=stop):
-                if self._half is not None and stop.reason in _LIMITS:
+                if self._half is not None and stop.reason.is_limit:
                     self.issues[ArgumentIssue.CUT] += 1
                     self._half = None
                 self._release(told)

@@ -9,7 +9,7 @@ import orjson
 from services.domain.wire.anthropic.history import HistoryEncoder
 from services.domain.wire.anthropic.marks import check_marks, with_added_marks
 from services.domain.wire.anthropic.reasoning import plan_reasoning
-from services.domain.wire.anthropic.schema import EMPTY_SCHEMA, OPEN_SCHEMA, clean_schema
+from services.domain.wire.anthropic.schema import OPEN_SCHEMA, clean_schema
 from services.domain.wire.model import (
     EncodedRequest,
     Record,
@@ -18,6 +18,7 @@ from services.domain.wire.model import (
     UnbuildableError,
 )
 from services.domain.wire.reading import dump, mapping, rows
+from services.domain.wire.subschemas import EMPTY_SCHEMA
 
 if TYPE_CHECKING:
     from services.domain.wire.anthropic.reasoning import Plan

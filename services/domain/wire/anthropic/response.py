@@ -12,11 +12,11 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.blocks import decode_content
 from services.domain.wire.anthropic.stops import stop_name, stop_of
 from services.domain.wire.anthropic.usage import UsageCount, seed_usage, usage_member
-from services.domain.wire.arguments import as_object, is_complete
+from services.domain.wire.arguments import as_object
+from services.domain.wire.assemble import without_half_call
 from services.domain.wire.model import (
     Refusal,
     Response,
-    StopReason,
     Text,
     Thinking,
     ToolUse,
@@ -24,14 +24,16 @@ from services.domain.wire.model import (
 )
 from services.domain.wire.reading import dump, mapping, text
 from services.domain.wire.scanner import scan
+from services.domain.wire.state.kept import NONCE
 from services.domain.wire.state.sealing import clean_id, has_state
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from services.domain.wire.model import Block, ProviderState, RenderContext
     from services.domain.wire.scanner import Plan
 
 _PLAN: Plan = {"content": {"*": {}}}
-_SHOWN = re.compile(r"_n[0-9a-f]{6}(?:-\d+)?$")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -61,7 +63,7 @@ class CallIds:
         own = clean_id(call_id)
         carried = call_id[len(own) :] if has_state(call_id) else ""
         clean = clean_call_id(own) or "call"
-        shown = base = clean if _SHOWN.search(clean) else clean + self._suffix
+        shown = base = clean if NONCE.search(clean) else clean + self._suffix
         while shown in self._given:
             number = self._last_numbers[base] = self._last_numbers.get(base, 1) + 1
             shown = f"{base}-{number}"
@@ -95,7 +97,7 @@ def decode_response(body: bytes) -> Response:
 def encode_response(response: Response, context: RenderContext) -> bytes:
     """Return a whole Messages answer for the client, under the catalog's model id."""
     message_id = context.new_id("msg_")
-    content = _content(response, CallIds(message_id))
+    content = _content(without_half_call(response.blocks, response.stop), CallIds(message_id))
     has_tool_use = any(block["type"] == "tool_use" for block in content)
     usage = response.usage or seed_usage(None, context.estimated_input_tokens)
     return dump(
@@ -112,14 +114,10 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
     )
 
 
-def _content(response: Response, ids: CallIds) -> list[dict[str, object]]:
+def _content(blocks: Iterable[Block], ids: CallIds) -> list[dict[str, object]]:
     content: list[dict[str, object]] = []
-    is_cut = response.stop.reason in (StopReason.MAX_TOKENS, StopReason.CONTEXT_FULL)
-    last = len(response.blocks) - 1
-    for index, block in enumerate(response.blocks):
+    for block in blocks:
         if isinstance(block, ToolUse):
-            if is_cut and index == last and not is_complete(block.arguments):
-                continue
             if block.name:
                 content.append(_tool_use(block, ids))
         else:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from services.domain.wire.exact import dump_exact, load_exact
 from services.domain.wire.reading import mapping, rows
-from services.domain.wire.subschemas import Json, with_inner
-
-EMPTY_SCHEMA = b'{"type":"object","properties":{}}'
-"""Schema of a tool that declares none."""
+from services.domain.wire.subschemas import EMPTY_SCHEMA, Json, with_inner
 
 OPEN_SCHEMA = b'{"type":"object","additionalProperties":true}'
 """Schema of a tool that is known from the history only."""

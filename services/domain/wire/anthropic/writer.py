@@ -16,7 +16,6 @@ from services.domain.wire.anthropic.usage import seed_usage, usage_member
 from services.domain.wire.arguments import as_object, is_complete
 from services.domain.wire.assemble import OpenCall
 from services.domain.wire.encoder import FrameEncoder
-from services.domain.wire.model import StopReason
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ class MessagesStreamEncoder(FrameEncoder):
 
     def _end(self, stop: Stop) -> bytes:
         told = self._begin() + self._close_block()
-        if stop.reason not in (StopReason.MAX_TOKENS, StopReason.CONTEXT_FULL):
+        if not stop.reason.is_limit:
             told += self._show_cut_call()
         usage = self._usage or seed_usage(None, self._context.estimated_input_tokens)
         reason = stop_name(stop, has_tool_use=self._has_tool_use)

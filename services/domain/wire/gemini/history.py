@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from services.domain.wire.content import result_text
 from services.domain.wire.gemini.media import media_part
 from services.domain.wire.gemini.parts import own_signature
 from services.domain.wire.gemini.render import call_part, text_part, thought_parts
@@ -27,7 +28,7 @@ from services.domain.wire.model import (
     TransformAction,
 )
 from services.domain.wire.pairing import paired
-from services.domain.wire.reading import peek
+from services.domain.wire.reading import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,19 +121,7 @@ class HistoryEncoder(Record):
     def _result(self, result: ToolResult, path: str) -> JsonPart:
         """Return the answer of a function: an object, whatever the tool returned."""
         name = result.name or self._names.get(result.call_id, "")
-        return result_part(result, name, self._result_text(result, path))
-
-    def _result_text(self, result: ToolResult, path: str) -> str:
-        words: list[str] = []
-        for block in result.blocks:
-            if isinstance(block, Text | Refusal):
-                words.append(block.text)
-            elif isinstance(block, Media) and block.text:
-                words.append(f"{block.title}\n{block.text}".lstrip("\n"))
-            elif isinstance(block, Opaque):
-                self.note("opaque_block", TransformAction.PROJECTED, path)
-                words.append(block.rendering or block.raw.decode("utf-8", "replace"))
-        return "\n".join(words)
+        return result_part(result, name, result_text(result, self, path))
 
     def _begin_with_user(self) -> None:
         if self._contents[0][0] != "user":
@@ -154,11 +143,7 @@ class HistoryEncoder(Record):
 def result_part(result: ToolResult, name: str, words: str) -> JsonPart:
     """Return the part that answers a call; words that are a JSON object are the answer itself."""
     response: object = {"error" if result.is_error else "result": words}
-    if not result.is_error and _is_object(words):
+    if not result.is_error and is_object(words):
         response = orjson.Fragment(words.encode("utf-8", "replace"))
     told: dict[str, object] = {"id": result.call_id} if result.call_id else {}
     return {"functionResponse": {**told, "name": name, "response": response}}
-
-
-def _is_object(words: str) -> bool:
-    return words.lstrip().startswith("{") and isinstance(peek(words), dict)

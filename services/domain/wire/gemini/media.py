@@ -23,7 +23,7 @@ def media_part(media: Media, path: str) -> JsonPart:
     if media.file_id:
         raise UnbuildableError(path, "a file stored at another vendor cannot be sent here")
     if media.text:
-        return {"text": f"{media.title}\n{media.text}".lstrip("\n")}
+        return {"text": media.titled_text}
     if not media.data:
         raise UnbuildableError(path, f"{media.kind} by address cannot be sent here")
     kind = media.media_type or _DEFAULT_TYPES.get(media.kind) or image_type(media.data)

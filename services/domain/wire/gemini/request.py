@@ -18,6 +18,7 @@ from services.domain.wire.model import Request, SystemBlock, Tool, WireError
 from services.domain.wire.reading import mapping, text
 from services.domain.wire.recent import scan_request
 from services.domain.wire.scanner import scan
+from services.domain.wire.subschemas import EMPTY_SCHEMA
 
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document, Node, Plan
@@ -34,9 +35,6 @@ PLAN: Plan = both(
     }
 )
 """What is opened for spans: whatever may be re-emitted or edited on its own."""
-
-EMPTY_SCHEMA = b'{"type":"object","properties":{}}'
-"""Schema of a tool whose declaration has none."""
 
 _NATIVE = ("systemInstruction", "tools", "toolConfig", "generationConfig")
 _NATIVE_KEYS = frozenset([*_NATIVE, *map(snake, _NATIVE)])

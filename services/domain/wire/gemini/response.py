@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.arguments import is_complete
-from services.domain.wire.assemble import Assembler
+from services.domain.wire.assemble import Assembler, without_half_call
 from services.domain.wire.gemini.parts import own_signature, read_chunk
 from services.domain.wire.gemini.render import (
     answer_object,
@@ -18,7 +17,6 @@ from services.domain.wire.gemini.stream import GeminiStreamDecoder
 from services.domain.wire.gemini.usage import usage_member
 from services.domain.wire.model import (
     Refusal,
-    StopReason,
     Text,
     Thinking,
     ToolUse,
@@ -53,14 +51,14 @@ def decode_response(body: bytes) -> Response:
 def encode_response(response: Response, context: RenderContext) -> bytes:
     """Return ``response`` as a whole answer object."""
     parts: list[JsonPart] = []
-    for block in response.blocks:
+    for block in without_half_call(response.blocks, response.stop):
         match block:
             case Text(text=words) | Refusal(text=words):
                 parts += [text_part(words)] if words else []
             case Thinking(text=words, state=state):
                 is_shown = context.is_reasoning_wanted
                 parts += thought_parts(words, own_signature(state), is_shown=is_shown)
-            case ToolUse() if not _is_cut(block, response):
+            case ToolUse():
                 parts.append(call_part(block))
             case _:
                 continue
@@ -69,10 +67,3 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
     if response.usage is not None:
         answer["usageMetadata"] = usage_member(response.usage)
     return dump(answer)
-
-
-def _is_cut(call: ToolUse, response: Response) -> bool:
-    """Whether the output limit cut the last call in half: it must never be run."""
-    is_last = call is response.blocks[-1]
-    is_limit = response.stop.reason is StopReason.MAX_TOKENS
-    return is_last and is_limit and not is_complete(call.arguments)

@@ -17,7 +17,6 @@ from services.domain.wire.gemini.render import (
 )
 from services.domain.wire.gemini.stops import finish_of
 from services.domain.wire.gemini.usage import usage_member
-from services.domain.wire.model import StopReason
 from services.domain.wire.reading import dump
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class GeminiStreamEncoder(FrameEncoder):
     def _end(self, stop: Stop) -> bytes:
         is_cut = self._call is not None and not is_complete(self._call.arguments)
         last_call = self._take_call()
-        if is_cut and stop.reason is StopReason.MAX_TOKENS:
+        if is_cut and stop.reason.is_limit:
             last_call = b""
         answer = answer_object([text_part("")], finish_of(stop), self._id, self._context)
         usage = self._usage or self._context.estimated_usage(self._chars)

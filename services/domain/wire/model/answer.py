@@ -42,6 +42,11 @@ class StopReason(enum.StrEnum):
     PAUSE = "pause"
     MALFORMED = "malformed"
 
+    @property
+    def is_limit(self) -> bool:
+        """Whether the answer may break off anywhere, in the middle of a call too."""
+        return self in (StopReason.MAX_TOKENS, StopReason.CONTEXT_FULL)
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:

@@ -62,6 +62,11 @@ class Media:
     cache: CacheMark | None = None
     raw: bytes = b""
 
+    @property
+    def titled_text(self) -> str:
+        """The text of a plain document, below its title."""
+        return f"{self.title}\n{self.text}".lstrip("\n")
+
 
 @dataclass(frozen=True, slots=True)
 class Thinking:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.reading import mapping, peek, text, whole
+from services.domain.wire.reading import is_object, mapping, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,11 +54,6 @@ class Call:
         """Return the arguments as JSON text; none at all are the empty object."""
         whole_text = "".join(self.arguments)
         return whole_text if whole_text.strip() not in ("", "null") else "{}"
-
-
-def is_object(arguments: str) -> bool:
-    """Whether ``arguments`` is a complete JSON object."""
-    return isinstance(peek(arguments), dict)
 
 
 class CallLedger:

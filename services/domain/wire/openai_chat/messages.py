@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.wire.billing import without_billing_header
+from services.domain.wire.content import result_text
 from services.domain.wire.ids import short_id
 from services.domain.wire.labels import (
     CONTINUE_TEXT,
@@ -27,7 +28,6 @@ from services.domain.wire.openai_chat.render import (
     content_member,
     is_result_attachment,
     opaque_part,
-    result_text,
     user_parts,
 )
 from services.domain.wire.pairing import paired

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.content import result_text
 from services.domain.wire.images import image_type
 from services.domain.wire.model import (
     Media,
@@ -125,7 +126,7 @@ def _image(media: Media, path: str) -> object:
 
 def _document(media: Media, path: str) -> object:
     if media.text:
-        return {"type": "text", "text": f"{media.title}\n{media.text}".lstrip("\n")}
+        return {"type": "text", "text": media.titled_text}
     if media.file_id:
         return {"type": "file", "file": {"file_id": media.file_id}}
     if not media.data:
@@ -134,20 +135,6 @@ def _document(media: Media, path: str) -> object:
     name = media.filename or media.title or "document.pdf"
     content = f"data:{media_type};base64,{media.data}"
     return {"type": "file", "file": {"filename": name, "file_data": content}}
-
-
-def result_text(result: ToolResult, rendering: Rendering) -> str:
-    """Return the text of a result; blocks of no known kind are told as their JSON."""
-    words: list[str] = []
-    for block in result.blocks:
-        if isinstance(block, Text):
-            words.append(block.text)
-        elif isinstance(block, Media) and block.kind == "document" and block.text:
-            words.append(f"{block.title}\n{block.text}".lstrip("\n"))
-        elif isinstance(block, Opaque):
-            rendering.note("opaque_block", TransformAction.PROJECTED, "tool_result")
-            words.append(block.rendering or block.raw.decode("utf-8", "replace"))
-    return "\n".join(words)
 
 
 def is_result_attachment(block: Block) -> bool:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.arguments import is_complete
+from services.domain.wire.assemble import without_half_call
 from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
     Response,
-    Stop,
-    StopReason,
     Text,
     Thinking,
     ToolUse,
@@ -105,8 +103,8 @@ def _calls(message: Mapping[str, object], response_id: str, *, is_cut: bool) -> 
 
 def encode_response(response: Response, context: RenderContext) -> bytes:
     """Return ``response`` as a ``chat.completion`` body; texts are joined without separator."""
-    blocks = response.blocks
-    calls = _kept_calls(blocks, response.stop)
+    blocks = without_half_call(response.blocks, response.stop)
+    calls = [block for block in blocks if isinstance(block, ToolUse)]
     refusal = "".join(block.text for block in blocks if isinstance(block, Refusal))
     finish = finish_of(response.stop, has_calls=bool(calls), has_refusal=bool(refusal))
     content = "".join(block.text for block in blocks if isinstance(block, Text))
@@ -127,14 +125,6 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
     if response.usage is not None:
         answer["usage"] = usage_member(response.usage)
     return dump(answer)
-
-
-def _kept_calls(blocks: tuple[Block, ...], stop: Stop) -> list[ToolUse]:
-    """Return the calls to show: a last call that the output limit cut in half is left out."""
-    calls = [block for block in blocks if isinstance(block, ToolUse)]
-    if calls and stop.reason is StopReason.MAX_TOKENS and not is_complete(calls[-1].arguments):
-        calls.pop()
-    return calls
 
 
 def _call_member(call: ToolUse) -> dict[str, object]:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from services.domain.wire.content import cache_mark
 from services.domain.wire.model import Tool, WireError
 from services.domain.wire.reading import mapping, text
+from services.domain.wire.subschemas import EMPTY_SCHEMA
 
 if TYPE_CHECKING:
     from services.domain.wire.scanner import Document, Node
-
-EMPTY_SCHEMA = b'{"type":"object","properties":{}}'
-"""Schema of a tool whose declaration has none."""
 
 
 def decode_tools(document: Document) -> tuple[Tool, ...]:

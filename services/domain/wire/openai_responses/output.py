@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.arguments import is_complete
 from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
@@ -20,7 +19,7 @@ from services.domain.wire.openai_responses.tools import flat_name
 from services.domain.wire.reading import dump, join_surrogates, mapping, rows, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from services.domain.wire.model import Block, Thinking
 
@@ -99,20 +98,9 @@ def stop_of(response: Mapping[str, object], *, has_calls: bool, has_refusal: boo
     return Stop(StopReason.REFUSAL if has_refusal else StopReason.END_TURN)
 
 
-def without_half_call(blocks: Sequence[Block], stop: Stop) -> list[Block]:
-    """Return the blocks without a last call that the output limit cut in half."""
-    kept = list(blocks)
-    calls = [at for at, block in enumerate(kept) if isinstance(block, ToolUse)]
-    if calls and stop.reason is StopReason.MAX_TOKENS:
-        last = kept[calls[-1]]
-        if isinstance(last, ToolUse) and not is_complete(last.arguments):
-            del kept[calls[-1]]
-    return kept
-
-
 def ending_of(stop: Stop, *, has_output: bool, has_refusal: bool) -> tuple[str, str | None]:
     """Return status and cut reason to show for a stop; a refusal told in words is complete."""
-    if stop.reason in (StopReason.MAX_TOKENS, StopReason.CONTEXT_FULL):
+    if stop.reason.is_limit:
         return "incomplete", "max_output_tokens"
     if stop.reason is StopReason.REFUSAL and not has_refusal:
         return "incomplete", "content_filter"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.assemble import without_half_call
 from services.domain.wire.model import (
     ClientError,
     ErrorKind,
@@ -19,7 +20,6 @@ from services.domain.wire.openai_responses.output import (
     ending_of,
     failure_of,
     stop_of,
-    without_half_call,
 )
 from services.domain.wire.openai_responses.tools import call_forms
 from services.domain.wire.openai_responses.usage import usage_of

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.openai_chat.tools import EMPTY_SCHEMA
 from services.domain.wire.reading import mapping, peek, rows
-from services.domain.wire.subschemas import DEFINITIONS
+from services.domain.wire.subschemas import DEFINITIONS, EMPTY_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

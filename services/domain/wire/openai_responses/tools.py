@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.domain.wire.model import Tool, WireError
-from services.domain.wire.openai_chat.tools import EMPTY_SCHEMA
 from services.domain.wire.reading import mapping, peek, rows, text
+from services.domain.wire.subschemas import EMPTY_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import is_complete
 from services.domain.wire.encoder import FrameEncoder
-from services.domain.wire.model import StopReason
 from services.domain.wire.openai_responses.answer import MalformedCallError, answer_object
 from services.domain.wire.openai_responses.error import error_member
 from services.domain.wire.openai_responses.output import ending_of
@@ -138,7 +137,7 @@ class ResponsesStreamEncoder(FrameEncoder):
 
     def _end(self, stop: Stop) -> bytes:
         frames = [self._begin()]
-        if stop.reason is not StopReason.MAX_TOKENS:
+        if not stop.reason.is_limit:
             frames.append(self._release())
         if self._is_over:
             return b"".join(frames)

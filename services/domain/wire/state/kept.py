@@ -37,7 +37,9 @@ MAX_DIGESTED_BYTES = 256 * 1024
 MIN_CUT_CHARS = 12
 """Characters that must be left of an id which was cut."""
 
-_NONCE = re.compile(r"_n[0-9a-f]{6}(?:-\d+)?$")
+NONCE = re.compile(r"_n[0-9a-f]{6}(?:-\d+)?$")
+"""What makes an id unique that some upstreams give again in every answer."""
+
 _ODD = re.compile(r"[^a-z0-9]")
 
 
@@ -132,7 +134,7 @@ def _has_state_of(call: ToolUse, kept: Kept) -> bool:
 def _likeness(call_id: str, digest: str, kept: Kept) -> int:
     """Return how surely a call is the one of an entry; 0: it is not."""
     is_same_call = bool(digest) and digest == kept.digest
-    shown = _NONCE.sub("", clean_id(call_id))
+    shown = NONCE.sub("", clean_id(call_id))
     if not shown:
         return int(is_same_call)
     told, own = _ODD.sub("", shown.casefold()), _ODD.sub("", kept.call_id.casefold())
