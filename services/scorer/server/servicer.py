@@ -50,17 +50,17 @@ class ScorerServicer(rpc.ScorerServiceServicer):
                 "the strategy cluster has no groups that a caller may force",
             )
         start_s = self._clock.monotonic_s()
-        vector, is_cached = await engine.embed(asked.text, context.time_remaining())
+        read, is_cached = await engine.read(asked.text, context.time_remaining())
         embedded_s = self._clock.monotonic_s()
-        decision = engine.decide(vector, asked.question)
+        decision = engine.decide(read, asked.question)
         if isinstance(decision, Refusal):
             raise responses.error_of(decision)
         scored_s = self._clock.monotonic_s()
         watch = Watch(embedded_s - start_s, scored_s - embedded_s, is_cached)
         identity = self._identity(engine)
-        _log.info("score", **self._facts(decision, asked, vector, identity, watch))
+        _log.info("score", **self._facts(decision, asked, read.vector, identity, watch))
         unmeasured = engine.desk.deployment.unmeasured
-        return responses.scored(decision, asked, vector, identity, watch, unmeasured)
+        return responses.scored(decision, asked, read.vector, identity, watch, unmeasured)
 
     async def ListCandidates(  # noqa: N802 - name fixed by the proto
         self,
