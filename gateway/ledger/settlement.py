@@ -37,6 +37,8 @@ MOST_TOKENS = 2**31 - 1
 """Largest count that is believed."""
 MOST_MICROS = 2**62
 CYBER_RESCUE = "cyber_refusal"
+FIRST_CAUSE = "first"
+"""Why the first attempt of a walk is made, in dispatch's words."""
 _CONSUMED = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN, AttemptOutcome.ABORTED})
 
 
@@ -54,7 +56,9 @@ def rows_of(
 
 def unknown_attempt(opening: Opening) -> AttemptRecord:
     """Return the record of a first attempt of which nothing was ever told."""
-    return AttemptRecord(1, opening.binding, AttemptOutcome.ABORTED, opening.attribution)
+    return AttemptRecord(
+        1, opening.binding, AttemptOutcome.ABORTED, opening.attribution, cause=FIRST_CAUSE
+    )
 
 
 def measured(record: AttemptRecord, estimated_input_tokens: int) -> AttemptRecord:

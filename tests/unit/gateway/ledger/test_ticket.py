@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pointsman.common.v1 import attempt_pb2
 
+from gateway.codec.enums import CAUSE_OF
+from gateway.ledger.settlement import FIRST_CAUSE
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, Part, StreamFailure, Tail
 from gateway.model.record import AttemptOutcome, AttemptRecord, UsageSource
 from services.domain.vocab import FailureClass, WireFamily
@@ -20,7 +23,7 @@ from tests.unit.gateway.ledger.cases import (
     ticket,
 )
 
-STARTED = AttemptStarted(1, "acme", "m")
+STARTED = AttemptStarted(1, "acme", "m", cause=FIRST_CAUSE)
 HEAD = Head(ACME, WireFamily.ANTHROPIC, 200, (), is_stream=True, number=1)
 TAIL = Tail(USAGE, StopReason.END_TURN)
 
@@ -141,6 +144,10 @@ def test_progress_is_noted_from_the_second_chunk_on_once_a_second(clock: FakeClo
     assert len(progress) == 5
     assert [note.output_chars for note in progress] == [4, 20, 36, 52, 68]
     assert {note.outcome for note in progress} == {AttemptOutcome.ABORTED}
+
+
+def test_the_first_attempt_is_told_in_the_words_of_the_contract() -> None:
+    assert CAUSE_OF[attempt_pb2.ATTEMPT_CAUSE_FIRST] == FIRST_CAUSE
 
 
 def test_the_start_of_the_planned_attempt_is_not_noted_since_the_opening_tells_it(
