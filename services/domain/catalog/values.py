@@ -118,6 +118,8 @@ class ModelFacts:
     """Whether its reasoning comes as a leading tag inside the visible text."""
     extended_context: bool | None = None
     """Whether it takes a million tokens when asked by a beta; None: not stated."""
+    forced_tool_use: bool = True
+    """Whether it takes a choice that forces a call; else it is asked to choose by itself."""
     many_tools: bool = False
     """Whether it takes more than 128 tools on a chat endpoint."""
     validated_calls: bool = False

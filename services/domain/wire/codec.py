@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from services.domain.wire.ready import ready_for
+from services.domain.wire.ready import ready_for, with_possible_choice
 from services.domain.wire.recent import decoded_request
 from services.domain.wire.state.bodies import without_foreign_state
 from services.domain.wire.state.requests import for_target, opened
@@ -67,9 +67,11 @@ class FamilyCodec:
     def encode_request(self, request: Request, target: Target) -> EncodedRequest:
         """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""
         if request.family is self.family:
-            return self._halves.encode_own(request, target)
-        ready, done = ready_for(for_target(opened(request), target), target)
-        encoded = self._halves.encode_foreign(ready, target)
+            ready, done = with_possible_choice(request, target)
+            encoded = self._halves.encode_own(ready, target)
+        else:
+            ready, done = ready_for(for_target(opened(request), target), target)
+            encoded = self._halves.encode_foreign(ready, target)
         return replace(encoded, transforms=(*done, *encoded.transforms)) if done else encoded
 
     def splice_request(self, body: bytes, request: Request, target: Target) -> EncodedRequest:

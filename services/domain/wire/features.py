@@ -74,6 +74,8 @@ class Requirement(enum.StrEnum):
     MANY_TOOLS = "many_tools"
     SIGNED_TOOL_HISTORY = "signed_tool_history"
     """Calls in the history lack the signature that some models insist on."""
+    FORCED_CALL = "forced_call"
+    """The answer must call a tool."""
 
 
 _MEDIA_NEEDS: Mapping[str, Requirement] = {
@@ -264,6 +266,7 @@ def _needs(request: Request, *, has_calls: bool) -> set[Requirement]:
         Requirement.STRUCTURED_OUTPUT: request.output.kind == "json_schema",
         Requirement.LOGPROBS: bool(request.sampling.logprobs),
         Requirement.MULTI_CANDIDATE: (request.limits.n or 1) > 1,
+        Requirement.FORCED_CALL: bool(request.tools) and request.tool_choice.is_forced,
         Requirement.MANY_TOOLS: len(request.tools) > MANY_TOOLS,
         Requirement.VENDOR_FILE: is_stored,
         Requirement.NATIVE_ONLY: is_stored or not server_tools.isdisjoint(chosen),

@@ -44,6 +44,8 @@ _GUIDANCE: Mapping[str, str] = {
         " describing it."
     ),
 }
+_CHOICES = frozenset(["tool_choice", "toolConfig", "tool_config"])
+_ONE_AT_A_TIME = b'{"type":"auto","disable_parallel_tool_use":true}'
 _OPENAI = frozenset([WireFamily.OPENAI_CHAT, WireFamily.OPENAI_RESPONSES])
 
 
@@ -59,6 +61,8 @@ def ready_for(request: Request, target: Target) -> tuple[Request, list[Transform
     request = with_forced_effort(request, target)
     request = _with_offered_tools(request, target, transforms)
     request = _with_guidance(request, target, transforms)
+    request, loosened = with_possible_choice(request, target)
+    transforms += loosened
     request = with_legal_names(request, declared, target.family, transforms)
     return _with_hidden_user(request, target, transforms), transforms
 
@@ -115,6 +119,21 @@ def _cut(
         for at in sorted(dropped)
     ]
     return [row for row in tools if row[0] not in dropped]
+
+
+def with_possible_choice(request: Request, target: Target) -> tuple[Request, list[Transform]]:
+    """Return a request that lets a target choose which refuses to be forced to call a tool."""
+    choice = request.tool_choice
+    if not request.tools or not target.refuses(choice):
+        return request, []
+    free = ToolChoice("auto", parallel=choice.parallel)
+    if choice.mode == "allowed":
+        free = replace(choice, is_call_required=False)
+    native = tuple(member for member in request.native if member[0] not in _CHOICES)
+    if request.family is WireFamily.ANTHROPIC and choice.parallel is False:
+        native = (*native, ("tool_choice", _ONE_AT_A_TIME))
+    done = [Transform("forced_choice_refused", TransformAction.PROJECTED, "tool_choice")]
+    return replace(request, tool_choice=free, native=native), done
 
 
 def _with_guidance(request: Request, target: Target, transforms: list[Transform]) -> Request:

@@ -29,7 +29,7 @@ class RequirementMode(enum.StrEnum):
     """All count."""
 
 
-WAIVED = frozenset([Requirement.SERVER_TOOLS, Requirement.MANY_TOOLS])
+WAIVED = frozenset([Requirement.SERVER_TOOLS, Requirement.MANY_TOOLS, Requirement.FORCED_CALL])
 """Needs that are let go, with a record, when nothing that meets them may serve."""
 
 _NATIVE = frozenset([Requirement.SERVER_TOOLS, Requirement.CITATIONS, Requirement.LOGPROBS])
@@ -57,6 +57,8 @@ def _is_unmet(need: Requirement, source: WireFamily, target: WireFamily, facts: 
         return source is not target
     if need is Requirement.STRUCTURED_OUTPUT:
         return not facts.structured_output
+    if need is Requirement.FORCED_CALL:
+        return not facts.forced_tool_use
     if need is Requirement.MANY_TOOLS:
         is_limited = target is WireFamily.OPENAI_CHAT and not facts.many_tools
         return is_limited and source is not target

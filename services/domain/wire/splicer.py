@@ -31,6 +31,13 @@ class BodySplicer(Record):
         if model is not None and model.value != self._target.upstream_id:
             self._edits.append(model.replaced_by(quoted(self._target.upstream_id)))
 
+    def _loosen_choice(self, json_text: str) -> None:
+        """Let the target choose by itself where it cannot be forced to call a tool."""
+        node = self._document.member("tool_choice")
+        if node is not None and self._target.refuses(self._request.tool_choice):
+            self._edits.append(node.replaced_by(json_text))
+            self.note("forced_choice_refused", TransformAction.PROJECTED, "tool_choice")
+
     def _cap(self, node: Node | None, code: str, path: str) -> None:
         """Keep an output limit under the target's cap."""
         cap = self._target.max_output_tokens

@@ -59,6 +59,17 @@ def test_facts_of_targets_are_read() -> None:
     assert (plain.many_tools, plain.validated_calls, plain.extended_context) == (False, False, None)
 
 
+@pytest.mark.spec("XLT-86")
+def test_a_model_takes_forced_choices_of_tools_unless_its_entry_denies_it() -> None:
+    told = build_catalog([entry(forced_tool_use=False)]).models["m"].facts
+    assert (told.forced_tool_use, build_catalog([entry()]).models["m"].facts.forced_tool_use) == (
+        False,
+        True,
+    )
+    with pytest.raises(CatalogError, match="model 'm': forced_tool_use must be true or false"):
+        build_catalog([entry(forced_tool_use="no")])
+
+
 @pytest.mark.spec("XLT-164")
 def test_a_name_s_suffix_forces_an_effort_where_no_model_has_the_whole_name() -> None:
     known = entry()["models"]

@@ -48,6 +48,7 @@ class _Splicer(BodySplicer):
         max_tokens = self._max_tokens()
         self._reasoning(max_tokens)
         self._refused()
+        self._choose_freely()
         self._history()
         self._drop_members()
         self._edits.extend(self._document.root.without(self._dropped))
@@ -147,6 +148,16 @@ class _Splicer(BodySplicer):
         if self._request.tool_choice.mode in ("required", "named"):
             self._set("tool_choice", '{"type":"auto"}')
             self.note("forced_choice_with_thinking", TransformAction.PROJECTED, "tool_choice")
+
+    def _choose_freely(self) -> None:
+        """Let a target choose by itself that refuses to be forced to call a tool."""
+        node, choice = self._document.member("tool_choice"), self._request.tool_choice
+        if node is None or node in self._dropped or not self._target.refuses(choice):
+            return
+        self._forget(node)
+        is_single = choice.parallel is False
+        single = ',"disable_parallel_tool_use":true' if is_single else ""
+        self._loosen_choice(f'{{"type":"auto"{single}}}')
 
     def _fit_effort(self) -> None:
         """Bring an effort to a level that the target has; one without levels gets none."""

@@ -90,20 +90,26 @@ class _Splice(BodySplicer):
             self.note("tool_schema", TransformAction.PROJECTED, path)
 
     def _loosen_calls(self) -> None:
-        """Ask for calls in the usual mode where the target refuses the one that checks them.
+        """Ask for calls in the usual mode where the target refuses the one asked for.
 
         A client that names the functions to choose from keeps its mode: the usual one has no such
         list.
         """
-        if VALIDATED not in self._target.facts.refused_parameters:
-            return
         config = child(child(self._document.root, "toolConfig"), "functionCallingConfig")
         mode = child(config, "mode")
-        is_open = child(config, "allowedFunctionNames") is None
-        if mode is not None and mode.value == VALIDATED and is_open:
-            self._edits.append(mode.replaced_by('"AUTO"'))
-            path = "toolConfig.functionCallingConfig.mode"
-            self.note("tool_choice", TransformAction.PROJECTED, path)
+        if config is None or mode is None:
+            return
+        names = child(config, "allowedFunctionNames")
+        is_refused_mode = VALIDATED in self._target.facts.refused_parameters
+        if self._target.refuses(self._request.tool_choice):
+            self._edits += config.without([names] if names is not None else [])
+            self._call_freely(mode, "forced_choice_refused")
+        elif is_refused_mode and mode.value == VALIDATED and names is None:
+            self._call_freely(mode, "tool_choice")
+
+    def _call_freely(self, mode: Node, code: str) -> None:
+        self._edits.append(mode.replaced_by('"AUTO"'))
+        self.note(code, TransformAction.PROJECTED, "toolConfig.functionCallingConfig.mode")
 
     def _force(self, config: Node | None) -> None:
         """Ask for the forced level of reasoning where the client says nothing of reasoning."""

@@ -66,6 +66,11 @@ class ToolChoice:
     parallel: bool | None = None
     is_call_required: bool = False
 
+    @property
+    def is_forced(self) -> bool:
+        """Whether the answer must call a tool."""
+        return self.mode in ("required", "named") or self.is_call_required
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

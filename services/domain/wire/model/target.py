@@ -11,6 +11,7 @@ from services.domain.catalog import Quirks
 if TYPE_CHECKING:
     from services.domain.catalog import ModelFacts
     from services.domain.vocab import WireFamily
+    from services.domain.wire.model.request import ToolChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,10 @@ class Target:
     quirks: Quirks = field(default_factory=Quirks)
     """What this very endpoint wants of translated requests."""
     rules: HouseRules = field(default_factory=HouseRules)
+
+    def refuses(self, choice: ToolChoice) -> bool:
+        """Return whether ``choice`` forces a call and the model takes no such choice."""
+        return choice.is_forced and not self.facts.forced_tool_use
 
 
 class TransformAction(enum.StrEnum):

@@ -42,6 +42,8 @@ class _Splice(BodySplicer):
         self._drop_refused()
         self._fit_limit()
         self._fit_effort()
+        if not is_refused("tool_choice", None, self._target):
+            self._loosen_choice('"auto"')
         self._ask_for_usage()
         if not self._target.is_vendor:
             self._rename_developers()

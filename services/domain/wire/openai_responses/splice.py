@@ -38,6 +38,8 @@ class _Splice(BodySplicer):
         limit = self._document.member("max_output_tokens")
         self._cap(limit, "max_output_tokens", "max_output_tokens")
         self._drop_unreadable_reasoning()
+        if "tool_choice" not in self._target.facts.refused_parameters:
+            self._loosen_choice('"auto"')
         return self._spliced()
 
     def _drop_refused(self) -> None:

@@ -59,6 +59,9 @@ def test_other_needs_are_met_by_what_the_catalog_says() -> None:
     assert unmet(many, A, C, PLAIN) == many
     assert unmet(many, A, C, ModelFacts(many_tools=True)) == ()
     assert unmet(many, A, R, PLAIN) == unmet(many, A, G, PLAIN) == ()
+    forced = (Requirement.FORCED_CALL,)
+    assert unmet(forced, A, C, PLAIN) == unmet(forced, A, A, PLAIN) == ()
+    assert unmet(forced, A, A, ModelFacts(forced_tool_use=False)) == forced
     odds = (Requirement.LOGPROBS,)
     assert unmet(odds, C, A, PLAIN) == odds
     assert unmet(odds, C, C, PLAIN) == ()
@@ -97,6 +100,18 @@ def test_items_of_the_vendor_s_tools_are_told_from_unknown_ones(
     body = json.dumps({"model": "m", "input": items}).encode()
     needs = needs_of(codec_for(R).decode_request(body))
     assert needs & {Requirement.SERVER_TOOLS, Requirement.NATIVE_ONLY} == {need}
+
+
+@pytest.mark.spec("XLT-86")
+def test_a_choice_that_forces_a_call_is_a_need_where_there_is_a_tool() -> None:
+    tools = functions("f")
+    needy = [ToolChoice("required"), ToolChoice("named", name="f")]
+    needy.append(ToolChoice("allowed", names=("f",), is_call_required=True))
+    for choice in needy:
+        assert Requirement.FORCED_CALL in needs_of(request(A, tools=tools, tool_choice=choice))
+        assert Requirement.FORCED_CALL not in needs_of(request(A, tool_choice=choice))
+    for choice in (ToolChoice("auto"), ToolChoice("none"), ToolChoice("allowed", names=("f",))):
+        assert Requirement.FORCED_CALL not in needs_of(request(A, tools=tools, tool_choice=choice))
 
 
 @given(

@@ -53,6 +53,7 @@ class Requirement(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REQUIREMENT_MULTI_CANDIDATE: _ClassVar[Requirement]
     REQUIREMENT_MANY_TOOLS: _ClassVar[Requirement]
     REQUIREMENT_SIGNED_TOOL_HISTORY: _ClassVar[Requirement]
+    REQUIREMENT_FORCED_CALL: _ClassVar[Requirement]
 WIRE_FAMILY_UNSPECIFIED: WireFamily
 WIRE_FAMILY_ANTHROPIC: WireFamily
 WIRE_FAMILY_OPENAI_CHAT: WireFamily
@@ -88,6 +89,7 @@ REQUIREMENT_LOGPROBS: Requirement
 REQUIREMENT_MULTI_CANDIDATE: Requirement
 REQUIREMENT_MANY_TOOLS: Requirement
 REQUIREMENT_SIGNED_TOOL_HISTORY: Requirement
+REQUIREMENT_FORCED_CALL: Requirement
 
 class ActionContext(_message.Message):
     __slots__ = ("action_id", "installation_id", "router_key_id", "user_id", "session_key", "role", "client_app", "surface", "turn_type", "client_request_id")
