@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.labels import FAILED_RESULT_LABEL
 from services.domain.wire.model import (
     CacheMark,
     Media,
@@ -75,6 +76,15 @@ def result_text(result: ToolResult, record: Record, path: str = "tool_result") -
             record.note("opaque_block", TransformAction.PROJECTED, path)
             words.append(block.rendering or block.raw.decode("utf-8", "replace"))
     return "\n".join(words)
+
+
+def without_failure_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:
+    """Return a result without the failure label that our own encoder put before it."""
+    first = blocks[0] if blocks else None
+    if not isinstance(first, Text) or not first.text.startswith(FAILED_RESULT_LABEL):
+        return blocks, False
+    rest = first.text.removeprefix(FAILED_RESULT_LABEL).removeprefix("\n")
+    return (Text(rest, first.cache), *blocks[1:]), True
 
 
 def audio(node: Node, path: str) -> Media:

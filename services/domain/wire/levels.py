@@ -19,6 +19,9 @@ The limit is a ceiling, so this costs nothing on short answers; without it helpe
 limit of 1 or 64 tokens return nothing.
 """
 
+USUAL_LEVELS = ("low", "medium", "high")
+"""Levels of a target that says nothing of its own."""
+
 DEFAULT_BUDGET_TOKENS = 8192
 """Budget of a level that is not known."""
 

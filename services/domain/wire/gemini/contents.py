@@ -146,10 +146,10 @@ class Conversation:
 
 
 def part_nodes(node: Node, path: str) -> list[Node]:
-    """Return the parts of a content; a string or one part count as a list of one.
+    """Return the parts of a content; none for one without that member.
 
     Raises:
-        WireError: a part is no object.
+        WireError: they are no list of objects.
     """
     parts = child(node, "parts")
     if parts is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from services.domain.wire.levels import (
     BUDGETS,
     DEFAULT_BUDGET_TOKENS,
+    USUAL_LEVELS,
     level_of_budget,
     nearest_level,
 )
@@ -17,8 +18,6 @@ from services.domain.wire.levels import (
 if TYPE_CHECKING:
     from services.domain.catalog import ModelFacts
     from services.domain.wire.model import Reasoning
-
-_USUAL_LEVELS = ("low", "medium", "high")
 
 
 class Plan(NamedTuple):
@@ -46,6 +45,6 @@ def plan_thinking(wish: Reasoning, facts: ModelFacts) -> Plan:
         budget = BUDGETS.get(wish.level, DEFAULT_BUDGET_TOKENS)
         return Plan({**shown, "thinkingBudget": budget}, "level_to_budget")
     wanted = level_of_budget(wish.budget_tokens) if wish.mode == "budget" else wish.level
-    level = nearest_level(wanted, facts.reasoning_levels or _USUAL_LEVELS)
+    level = nearest_level(wanted, facts.reasoning_levels or USUAL_LEVELS)
     is_met = wish.mode == "level" and level == wanted
     return Plan({**shown, "thinkingLevel": level}, "" if is_met else "reasoning_projected")

@@ -16,7 +16,7 @@ from services.domain.wire.openai_chat.refusals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from services.domain.wire.model import Request, Target
     from services.domain.wire.openai_chat.render import Rendering
@@ -26,8 +26,15 @@ _Members = dict[str, object]
 
 def parameter_members(request: Request, target: Target, rendering: Rendering) -> _Members:
     """Return the parameters to send; what the target would refuse is left out and recorded."""
+    return unrefused(_wished(request, target, rendering), target, rendering)
+
+
+def unrefused(
+    wished: Iterable[tuple[str, object]], target: Target, rendering: Rendering
+) -> _Members:
+    """Return the ``wished`` members without those that the target would refuse, on record."""
     members: _Members = {}
-    for key, value in _wished(request, target, rendering):
+    for key, value in wished:
         if is_refused(key, value, target):
             rendering.note("refused_parameter", TransformAction.DROPPED, key)
         else:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.effort import LEVELS
+from services.domain.wire.levels import USUAL_LEVELS
+
 if TYPE_CHECKING:
     from services.domain.wire.model import Target
 
@@ -23,8 +26,7 @@ _REFUSED_BY_REASONING = frozenset(
     ]
 )
 _ALLOWED_AT_ONE = frozenset(["temperature", "top_p"])
-_LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_USUAL_LEVELS = ("low", "medium", "high")
+_LEVELS = ("none", *LEVELS)
 
 MAX_STOP_SEQUENCES = 4
 """Stop sequences that a chat upstream takes."""
@@ -62,7 +64,7 @@ def nearest_level(level: str, target: Target, *, is_native: bool) -> str:
     supported = target.facts.reasoning_levels
     if not supported and level == "max" and target.is_vendor:
         return "xhigh"
-    supported = supported or (() if is_native else _USUAL_LEVELS)
+    supported = supported or (() if is_native else USUAL_LEVELS)
     if not supported or level in supported:
         return level
     known = [name for name in supported if name in _LEVELS]

@@ -22,7 +22,7 @@ def tool_members(request: Request, rendering: Rendering) -> _Members:
     Raises:
         UnbuildableError: a tool has no form here.
     """
-    tools = _distinct(request.tools, rendering)
+    tools = distinct(request.tools, rendering)
     if not tools:
         return {}
     members: _Members = {"tools": [_tool(tool, at, rendering) for at, tool in enumerate(tools)]}
@@ -34,7 +34,7 @@ def tool_members(request: Request, rendering: Rendering) -> _Members:
     return members
 
 
-def _distinct(tools: tuple[Tool, ...], rendering: Rendering) -> list[Tool]:
+def distinct(tools: tuple[Tool, ...], rendering: Rendering) -> list[Tool]:
     """Return foreign tools without repeats of a name: of different ones the last counts."""
     if rendering.is_native:
         return list(tools)

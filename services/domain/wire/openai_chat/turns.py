@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
-from services.domain.wire.content import cache_mark
-from services.domain.wire.labels import FAILED_RESULT_LABEL
+from services.domain.wire.content import cache_mark, without_failure_label
 from services.domain.wire.model import (
     Refusal,
     Role,
@@ -135,18 +134,9 @@ class Conversation:
         if call_id and call_id in self._nameless:
             return
         blocks = content_blocks(node.members.get("content"), f"{path}.content")
-        blocks, is_error = _without_label(blocks)
+        blocks, is_error = without_failure_label(blocks)
         result = ToolResult(call_id, blocks, is_error, name)
         self._add_turn(Role.USER, (result,), index, node, _READ_OF_TOOL)
-
-
-def _without_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:
-    """Return a result without the failure label that our own encoder put before it."""
-    first = blocks[0] if blocks else None
-    if not isinstance(first, Text) or not first.text.startswith(FAILED_RESULT_LABEL):
-        return blocks, False
-    rest = first.text.removeprefix(FAILED_RESULT_LABEL).removeprefix("\n")
-    return (Text(rest, first.cache), *blocks[1:]), True
 
 
 def _marked(blocks: tuple[Block, ...], mark: CacheMark | None) -> tuple[Block, ...]:

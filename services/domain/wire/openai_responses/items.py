@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
-from services.domain.wire.labels import FAILED_RESULT_LABEL
+from services.domain.wire.content import without_failure_label
 from services.domain.wire.model import (
     Opaque,
     Role,
@@ -139,19 +139,10 @@ class Conversation:
         if call_id and call_id in self._nameless:
             return
         blocks = content_blocks(node.members.get("output"), f"{path}.output")
-        blocks, is_error = _without_label(blocks)
+        blocks, is_error = without_failure_label(blocks)
         self._hear(index, (ToolResult(call_id, blocks, is_error, raw=node.raw),))
 
 
 def source_key(place: int, count: int) -> str:
     """Return the key under which a turn keeps the source of a message of ``count`` blocks."""
     return f"{place}+{count}"
-
-
-def _without_label(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], bool]:
-    """Return a result without the failure label that our own encoder put before it."""
-    first = blocks[0] if blocks else None
-    if not isinstance(first, Text) or not first.text.startswith(FAILED_RESULT_LABEL):
-        return blocks, False
-    rest = first.text.removeprefix(FAILED_RESULT_LABEL).removeprefix("\n")
-    return (Text(rest), *blocks[1:]), True

@@ -9,6 +9,7 @@ import orjson
 from services.domain.wire.levels import fitted_limit
 from services.domain.wire.model import TransformAction, UnbuildableError
 from services.domain.wire.openai_chat.effort import wished_effort
+from services.domain.wire.openai_chat.parameters import unrefused
 from services.domain.wire.openai_chat.refusals import is_refused
 from services.domain.wire.openai_responses.knobs import LOGPROBS
 from services.domain.wire.reading import load, mapping
@@ -36,12 +37,7 @@ def parameter_members(request: Request, target: Target, rendering: Rendering) ->
     """
     if (request.limits.n or 1) > 1:
         raise UnbuildableError("n", "the Responses dialect gives one answer")
-    members: _Members = {}
-    for key, value in _wished(request, target, rendering):
-        if is_refused(key, value, target):
-            rendering.note("refused_parameter", TransformAction.DROPPED, key)
-        else:
-            members[key] = value
+    members = unrefused(_wished(request, target, rendering), target, rendering)
     if not rendering.is_native:
         _note_unknown(request, rendering)
     return members

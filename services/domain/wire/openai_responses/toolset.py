@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.wire.model import TransformAction, UnbuildableError
+from services.domain.wire.openai_chat.toolset import distinct
 from services.domain.wire.openai_responses.schema import is_strict_form, rooted_schema
 
 if TYPE_CHECKING:
@@ -47,18 +48,12 @@ def _own(tools: tuple[Tool, ...]) -> list[object]:
 
 
 def _foreign(tools: tuple[Tool, ...], rendering: Rendering) -> list[object]:
-    """Return foreign tools without repeats of a name: of different ones the last counts."""
-    by_name: dict[str, Tool] = {}
     for at, tool in enumerate(tools):
         if tool.kind != "function":
             raise UnbuildableError(f"tools[{at}]", "a tool of this kind has no form here")
-        before = by_name.get(tool.name)
-        if before is not None and before != tool:
-            rendering.note("duplicate_tool", TransformAction.DROPPED, "tools")
-        by_name[tool.name] = tool
         if tool.strict and not is_strict_form(tool.schema):
             rendering.note("strict", TransformAction.DROPPED, f"tools[{at}]")
-    return [_function(tool) for tool in by_name.values()]
+    return [_function(tool) for tool in distinct(tools, rendering)]
 
 
 def _function(tool: Tool) -> _Members:
