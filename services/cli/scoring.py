@@ -103,7 +103,7 @@ def evaluate(
     internal: Internal = False,
     json: AsJson = False,
 ) -> None:
-    """Print the held-out figures of a recipe; fails below a goal or an earlier bundle."""
+    """Print the held-out figures of a recipe; fails where it is worse than an earlier bundle."""
     from services.cli.train_scorer import work
 
     recipe = work.recipe(
@@ -125,7 +125,7 @@ def evaluate(
         output.as_json_text(work.figures(account))
     else:
         print("\n".join(work.report(account)))
-    if any(change.is_worse for change in account.changes) or work.missed(account):
+    if any(change.is_worse for change in account.changes):
         raise typer.Exit(1)
 
 

@@ -16,7 +16,6 @@ from services.cli.train_scorer.apart import judge_apart, judge_transfer, read_al
 from services.cli.train_scorer.card import Account, report
 from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import open_encoder, piece_vectors
-from services.cli.train_scorer.goals import Goal, goals_of
 from services.cli.train_scorer.projection import project
 from services.cli.train_scorer.reporting import figures, write_report
 from services.cli.train_scorer.tables import (
@@ -39,7 +38,6 @@ __all__ = [
     "evaluate",
     "figures",
     "inspect",
-    "missed",
     "recipe",
     "report",
     "train",
@@ -175,13 +173,6 @@ def _with_apart(told: Account, material: Material, asked: Recipe) -> Account:
         across=(*told.across, *(figures for figures in transfers if figures is not None)),
         apart=tuple(judge_apart(each, embedder.vocabulary, seed) for each in alone),
     )
-
-
-def missed(account: Account) -> tuple[Goal, ...]:
-    """Return the goals that the figures miss."""
-    pairs = (*account.pairs, *account.across)
-    goals = goals_of(pairs, account.picks, account.apart)
-    return tuple(goal for goal in goals if not goal.is_met)
 
 
 def write(account: Account, folder: Path) -> None:
