@@ -1,6 +1,7 @@
 """Deployments that several tests of a module share, on a loop that lives as long.
 
-A module's `WISHES` are what its deployments have beside the plain configuration.
+A module's `WISHES`, or its fixture `wishes`, are what its deployments have beside the plain
+configuration.
 """
 
 from __future__ import annotations
@@ -27,24 +28,22 @@ async def provider() -> AsyncIterator[FakeUpstream]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def embedded(
-    request: pytest.FixtureRequest,
-    provider: FakeUpstream,
-    tmp_path_factory: pytest.TempPathFactory,
+    provider: FakeUpstream, wishes: Wishes, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Deployment]:
     home = tmp_path_factory.mktemp("home")
-    async with deployments.embedded(home, provider, _wishes(request)) as running:
+    async with deployments.embedded(home, provider, wishes) as running:
         yield running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def apart(
-    request: pytest.FixtureRequest,
     provider: FakeUpstream,
+    wishes: Wishes,
     module_database: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Deployment]:
     home = tmp_path_factory.mktemp("home")
-    async with deployments.apart(home, provider, module_database, _wishes(request)) as running:
+    async with deployments.apart(home, provider, module_database, wishes) as running:
         yield running
 
 
@@ -72,6 +71,8 @@ def module_database(postgres_server: Postgres) -> Iterator[str]:
         yield url
 
 
-def _wishes(request: pytest.FixtureRequest) -> Wishes:
+@pytest.fixture(scope="module")
+def wishes(request: pytest.FixtureRequest) -> Wishes:
+    """Give what the module's deployments have beside the plain configuration."""
     wishes = getattr(request.module, "WISHES", None)
     return wishes if isinstance(wishes, Wishes) else Wishes()

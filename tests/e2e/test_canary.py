@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -17,6 +18,7 @@ from tests.e2e.conversations import DIALECTS, PATHS, Body, body
 from tests.e2e.deployments import Deployment
 from tests.e2e.settings import CHAT, MESSAGES, TWIN, Wishes
 from tests.e2e.streams import JSON
+from tests.fakes.tokens import TokenIssuer
 from tests.fakes.upstream import FakeUpstream, Fault, Match
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,9 +31,13 @@ SECRETS: Mapping[str, str] = {
     "E2E_PROVIDER": f"{MARK}provider0123456789",
     "E2E_POOL": f"{MARK}pool0123456789",
     "E2E_ENCRYPTION": "ca" * 32,
+    "E2E_ACCESS": f"{MARK}access-1",
+    "E2E_REFRESH": f"{MARK}R1",
     "POINTSMAN_ADMIN_TOKEN": f"{MARK}admin0123456789",
     "POINTSMAN_BOOTSTRAP_KEY": f"rk_{MARK}router0123456789",
 }
+PLAN = "plan-of-an-account"
+"""A model that the account serves before the key."""
 PRESENTED = f"sk-ant-api03-{MARK}presented0123456789"
 ADDED = f"{MARK}added0123456789"
 """Has no shape by which a log could know it for a secret."""
@@ -45,11 +51,32 @@ WISHES = Wishes(
     openai_key="",
     encryption_key="${E2E_ENCRYPTION}",
     log_level="debug",
+    models=f"""
+[[models]]
+id = "{PLAN}"
+tier = "mid"
+context_window = 200000
+[[models.bindings]]
+provider = "anthropic"
+upstream_id = "{PLAN}"
+input_usd_per_mtok = 1.0
+output_usd_per_mtok = 2.0
+""",
     tables=f"""
 [[credentials]]
 provider = "openai"
 label = "{LABEL}"
 secret = "${{E2E_POOL}}"
+
+[[credentials]]
+provider = "anthropic"
+label = "{LABEL}"
+kind = "claude_oauth"
+secret = "${{E2E_ACCESS}}"
+refresh_token = "${{E2E_REFRESH}}"
+expires_at = 1
+models = ["{PLAN}"]
+priority = 9
 """,
     dispatch="""
 response_header_timeout_seconds = 0.5
@@ -86,13 +113,31 @@ MATCHES: Mapping[str, Match] = {
 """The faults that put a credential to rest come last and meet one each."""
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def issuer() -> AsyncIterator[TokenIssuer]:
+    """Give the token endpoint of the account, which each deployment may ask with the same token."""
+    async with TokenIssuer(live={SECRETS["E2E_REFRESH"]}, mark=MARK, is_forgiving=True) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def wishes(issuer: TokenIssuer) -> Wishes:
+    return replace(WISHES, credentials=f'claude_token_url = "{issuer.url}"\n')
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def told(deployment: Deployment, provider: FakeUpstream) -> AsyncIterator[list[str]]:
+async def told(
+    deployment: Deployment, provider: FakeUpstream, issuer: TokenIssuer
+) -> AsyncIterator[list[str]]:
     """Give all that clients were told while everything that may happen happened."""
     provider.clear()
     shown = [text async for text in _drive(deployment, provider)]
+    shown += [text async for text in _renew(deployment, provider, issuer)]
     keys = {request.key for request in provider.requests}
-    assert keys == {SECRETS["E2E_PROVIDER"], SECRETS["E2E_POOL"], PRESENTED}
+    assert keys >= {SECRETS["E2E_PROVIDER"], SECRETS["E2E_POOL"], PRESENTED}
+    renewed = {key for key in keys if key.startswith(f"{MARK}access-")}
+    assert len(renewed) >= 2
+    assert SECRETS["E2E_ACCESS"] not in renewed  # it had ended
     assert any(MARK in request.body.decode() for request in provider.requests)
     yield shown
 
@@ -174,6 +219,30 @@ async def _order(client: httpx.AsyncClient) -> AsyncIterator[str]:
             yield _all_of(await client.patch(f"{root}/{name}", json=changed))
         yield _all_of(await client.post(f"{root}/reencrypt"))
     del client.headers["authorization"]
+
+
+async def _renew(
+    deployment: Deployment, provider: FakeUpstream, issuer: TokenIssuer
+) -> AsyncIterator[str]:
+    """Serve from the account, have its token refused and renewed, then refused for good."""
+    asked = orjson.dumps(_spoken(WireFamily.ANTHROPIC, PLAN, streamed=False))
+    refused = Fault(status=401, message=ECHO)
+    provider.rules.clear()
+    async with deployment.client(**{"x-router-key": SECRETS["POINTSMAN_BOOTSTRAP_KEY"]}) as client:
+        for failure in (
+            None,
+            (503, {"error": ECHO}),
+            (400, {"error": "invalid_grant", "is": ECHO}),
+        ):
+            issuer.failure = failure
+            for fault in (None, refused, None):
+                provider.rules.clear()
+                if fault is not None:
+                    provider.script(fault, match=Match(key=f"{MARK}access-"))
+                yield _all_of(await client.post("/v1/messages", content=asked, headers=JSON))
+    issuer.failure = None  # the next deployment starts with a token that has ended
+    provider.rules.clear()
+    await asyncio.sleep(0.2)
 
 
 def _bodies() -> Iterator[tuple[WireFamily, bytes]]:

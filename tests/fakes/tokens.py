@@ -35,6 +35,10 @@ class TokenIssuer:
     """Questions wait for it before anything happens."""
     answer_hold: asyncio.Event | None = None
     """Answers wait for it after the rotation."""
+    mark: str = ""
+    """Beginning of every token that it gives."""
+    is_forgiving: bool = False
+    """Whether a used token may be used again."""
     url: str = ""
     _names: itertools.count[int] = field(default_factory=lambda: itertools.count(2))
     _runner: web.AppRunner | None = None
@@ -73,12 +77,15 @@ class TokenIssuer:
             return web.json_response({"error": "invalid_grant"}, status=400)
         answer: dict[str, object] = {"token_type": "Bearer"}
         number = next(self._names)
-        answer["access_token"] = f"access-{number}"
+        answer["access_token"] = f"{self.mark}access-{number}"
+        answer["id_token"] = f"{self.mark}id-{number}"
         if self.life_s is not None:
             answer["expires_in"] = self.life_s
         if self.is_rotating:
-            self.live = (self.live - {token}) | {f"R{number}"}
-            answer["refresh_token"] = f"R{number}"
+            spent = set() if self.is_forgiving else {token}
+            fresh = f"{self.mark}R{number}"
+            self.live = (self.live - spent) | {fresh}
+            answer["refresh_token"] = fresh
         if self.answer_hold is not None:
             await self.answer_hold.wait()
         return web.json_response(answer)
