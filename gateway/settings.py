@@ -52,8 +52,9 @@ class GatewaySettings(Section):
     programs (`harness`), of every client (`all`), or nobody's (`off`)."""
     max_body_bytes: int = Field(default=32 * 1024 * 1024, gt=0)
     """Largest request body once it is decoded."""
-    sse_keepalive_interval_seconds: Seconds = 15.0
-    """Silence after which a stream gets a keepalive frame; 0: none."""
+    sse_keepalive_interval_seconds: float = Field(default=15.0, ge=0, le=120)
+    """Silence after which a stream gets a keepalive frame; 0: none. At most 120: clients give up
+    after 180."""
     client_write_timeout_seconds: PositiveSeconds = 60.0
     """How long a client may take nothing of what is written to it."""
     action_budget_seconds: PositiveSeconds = 600.0

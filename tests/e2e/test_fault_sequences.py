@@ -175,4 +175,7 @@ async def test_s12_a_codex_plan_that_is_used_up_is_passed_over_until_it_is_back(
         answer = await stand.ask(family, "guarded", is_stream=is_stream, **brought)
         assert read(family, answer, is_stream=is_stream).text == WORDS
         assert [request.key for request in stand.failing.requests[before:]] == sends
+        rows = await faults.rows_of(stand, {answer.headers["x-router-action-id"]}, len(sends))
+        paid = [(row.credential_kind, row.is_charged) for _, row in sorted(rows.items())]
+        assert paid == [("codex_oauth", False), ("api_key", True)][-len(sends) :]
         await asyncio.sleep(REPORT_SECONDS)

@@ -104,7 +104,7 @@ PLAYED = pytest.mark.parametrize(
 
 
 @PLAYED
-@pytest.mark.spec("DSP-40", "DSP-42", "DSP-137", "DSP-139")
+@pytest.mark.spec("DSP-40", "DSP-42", "DSP-137", "DSP-139", "DSP-130", "DSP-131", "DSP-132")
 async def test_with_a_second_binding_the_answer_is_whole(
     stand: Stand, case: Case, is_stream: bool
 ) -> None:

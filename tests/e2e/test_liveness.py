@@ -58,7 +58,7 @@ async def test_a_long_pause_between_two_words_is_filled(
     assert bytes(stream.raw).count(PINGS[dialect]) >= 3
 
 
-@pytest.mark.spec("XLT-35", "XLT-145")
+@pytest.mark.spec("XLT-35", "XLT-145", "DSP-133", "DSP-135")
 @by_pair
 async def test_nothing_is_sent_before_the_first_word_so_that_a_fault_keeps_its_status(
     embedded: Deployment, provider: FakeUpstream, dialect: WireFamily, model: str

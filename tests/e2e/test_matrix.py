@@ -72,7 +72,7 @@ def bare(told: Told) -> Told:
     return replace(told, call_ids=(), model="")
 
 
-@pytest.mark.spec("XLT-220", "XLT-224")
+@pytest.mark.spec("XLT-220", "XLT-224", "DSP-124")
 @by_client
 @by_upstream
 @by_streaming

@@ -396,7 +396,7 @@ async def test_a_burst_costs_seconds(pool: Pool, clock: FakeClock) -> None:
     assert await life.pick(provider="openai")
 
 
-@pytest.mark.spec("CRD-17", "CRD-16")
+@pytest.mark.spec("CRD-17", "CRD-16", "DSP-140", "DSP-141")
 async def test_an_endpoint_that_lacks_a_model_is_left_for_another(
     pool: Pool, clock: FakeClock
 ) -> None:

@@ -364,7 +364,7 @@ async def test_chunks_are_the_upstreams_bytes_within_64_kib() -> None:
         assert answer.tail.sent_bytes == sum(sizes) == len(answer.chunks)
 
 
-@pytest.mark.spec("DSP-3", "DSP-191")
+@pytest.mark.spec("DSP-3", "DSP-191", "DSP-192")
 @FAMILIES
 async def test_a_caller_that_leaves_closes_the_upstream_within_a_second(
     family: WireFamily,

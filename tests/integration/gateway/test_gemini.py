@@ -83,7 +83,7 @@ async def test_silence_is_filled_by_blank_lines(stack: Stack) -> None:
     )
 
 
-@pytest.mark.spec("XLT-144", "XLT-36")
+@pytest.mark.spec("XLT-144", "XLT-36", "DSP-153")
 @pytest.mark.parametrize("family", [GEMINI, WireFamily.ANTHROPIC])
 async def test_a_broken_stream_ends_with_an_error(stack: Stack, family: WireFamily) -> None:
     chunk = SPOKEN if family is GEMINI else A_START
@@ -97,7 +97,7 @@ async def test_a_broken_stream_ends_with_an_error(stack: Stack, family: WireFami
         assert orjson.loads(await got.read())[-1] == {"error": expected}
 
 
-@pytest.mark.spec("XLT-14", "XLT-36")
+@pytest.mark.spec("XLT-14", "XLT-36", "DSP-136", "DSP-153")
 @pytest.mark.parametrize("query", ["", "?alt=sse"])
 async def test_a_failure_before_output_is_a_status_and_one_object(stack: Stack, query: str) -> None:
     stack.dispatch.steps = [STARTED, head(GEMINI), tail(StreamFailure(429, message="slower"))]

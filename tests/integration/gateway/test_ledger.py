@@ -323,7 +323,7 @@ async def test_a_whole_answer_says_what_it_cost(stack: Stack) -> None:
     assert (row.cost_micros, row.charged_micros, row.outcome) == (216, 216, "served")
 
 
-@pytest.mark.spec("OPS-58")
+@pytest.mark.spec("OPS-58", "DSP-192", "DSP-193")
 async def test_a_client_that_leaves_mid_stream_is_charged(stack: Stack) -> None:
     start = AttemptStarted(1, "acme", "claude-large")
     stack.dispatch.steps = [start, head(WireFamily.ANTHROPIC), CHUNK, CHUNK, 30.0]

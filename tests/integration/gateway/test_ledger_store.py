@@ -62,7 +62,7 @@ async def test_a_row_comes_back_as_it_was(store: LedgerStore) -> None:
     assert [found for _, found in await store.page(0, 10)] == [ROW, unknown]
 
 
-@pytest.mark.spec("OPS-56", "OPS-57", "OPS-74")
+@pytest.mark.spec("OPS-56", "OPS-57", "OPS-74", "DSP-233")
 async def test_a_row_that_is_there_changes_nothing_and_its_siblings_count(
     store: LedgerStore,
 ) -> None:

@@ -83,7 +83,7 @@ async def test_silence_is_filled_by_numbered_events_or_by_comments(stack: Stack)
     assert raw.replace(b": keepalive\n\n", b"") == SPOKEN + DONE
 
 
-@pytest.mark.spec("XLT-141", "XLT-36")
+@pytest.mark.spec("XLT-141", "XLT-36", "DSP-152")
 @pytest.mark.parametrize("family", [RESPONSES, WireFamily.ANTHROPIC])
 async def test_a_broken_stream_ends_as_a_failed_answer(stack: Stack, family: WireFamily) -> None:
     chunk = SPOKEN if family is RESPONSES else A_START

@@ -179,6 +179,7 @@ async def test_a_clean_end_is_never_followed_by_an_error(stack: Stack) -> None:
         assert await answer.read() == A_START + A_END
 
 
+@pytest.mark.spec("DSP-5")
 async def test_a_dispatch_that_dies_after_output_ends_the_stream_with_an_error(
     stack: Stack,
 ) -> None:
@@ -190,6 +191,7 @@ async def test_a_dispatch_that_dies_after_output_ends_the_stream_with_an_error(
     assert text.count("event: error") == 1
 
 
+@pytest.mark.spec("DSP-5")
 async def test_a_dispatch_that_dies_before_output_is_503(stack: Stack) -> None:
     died = RouterError(Reason.ROUTING_UNAVAILABLE, "died", retry_after_s=1.0)
     scripts: list[Sequence[Step]] = [[died], [STARTED, head(WireFamily.ANTHROPIC), died], []]

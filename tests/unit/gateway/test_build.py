@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from gateway.policy import policy_of
-from gateway.settings import RoutingSettings
+from gateway.settings import GatewaySettings, RoutingSettings
 from services.domain.vocab import WireFamily
 from services.runtime.config import ConfigError
 from services.runtime.settings import CommonSettings, CredentialSettings, ProviderSettings
@@ -29,6 +29,15 @@ def test_configured_are_providers_with_a_key_without_need_of_one_or_with_a_pool(
     assert policy.configured_providers == ("anthropic", "local", "xai")
     assert {"anthropic", "openai", "local"} <= set(policy.known_providers)
     assert policy.more_families == {"openai": (WireFamily.OPENAI_RESPONSES,)}
+
+
+@pytest.mark.spec("DSP-176")
+def test_keepalives_come_well_before_clients_give_up() -> None:
+    assert GatewaySettings().sse_keepalive_interval_seconds < 60
+    assert GatewaySettings(sse_keepalive_interval_seconds=0).sse_keepalive_interval_seconds == 0
+    for seconds in (-1, 180):
+        with pytest.raises(ValidationError, match="sse_keepalive_interval_seconds"):
+            GatewaySettings(sse_keepalive_interval_seconds=seconds)
 
 
 @pytest.mark.spec("POL-42")

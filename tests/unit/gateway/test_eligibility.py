@@ -63,7 +63,7 @@ def test_a_closed_provider_serves_nobody_who_brings_a_credential() -> None:
     assert permits(brought, "both", "p2")
 
 
-@pytest.mark.spec("POL-29")
+@pytest.mark.spec("POL-29", "DSP-211")
 def test_gateway_mode_serves_what_is_aliased_and_ignores_provider_exclusions() -> None:
     snapshot = Snapshot(
         "v1",

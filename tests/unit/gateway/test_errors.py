@@ -62,6 +62,7 @@ def test_every_failure_class_has_its_status(failure: FailureClass) -> None:
     assert error.message
 
 
+@pytest.mark.spec("DSP-163")
 @pytest.mark.parametrize("reason", list(Reason))
 def test_every_reason_is_rendered_with_its_status(reason: Reason) -> None:
     error = error_of(RouterError(reason, "why"), "req")
@@ -80,7 +81,7 @@ def test_the_cause_of_an_internal_fault_is_not_told() -> None:
     assert "db-7" not in error.message
 
 
-@pytest.mark.spec("XLT-205", "DSP-151")
+@pytest.mark.spec("XLT-205", "DSP-151", "DSP-152")
 @pytest.mark.parametrize(
     ("failure", "status"),
     [

@@ -44,10 +44,14 @@ def test_credentials_count_as_brought_only_beside_a_dedicated_key() -> None:
     assert [item.presented_secret for item in both.presented] == ["sk-mine", "sk-too"]
 
 
-@pytest.mark.spec("XLT-20")
-@given(st.sampled_from(["rk_", "ra_"]), st.text("abcXYZ019", min_size=1, max_size=40))
-def test_a_token_shaped_like_ours_is_never_relayed(prefix: str, body: str) -> None:
-    headers = {"x-router-key": "rk_1", "authorization": f"Bearer {prefix}{body}"}
+@pytest.mark.spec("XLT-20", "DSP-210")
+@given(
+    st.sampled_from(["rk_", "ra_"]),
+    st.text("abcXYZ019", min_size=1, max_size=40),
+    st.sampled_from(["Bearer", "bearer", "BEARER"]),
+)
+def test_a_token_shaped_like_ours_is_never_relayed(prefix: str, body: str, scheme: str) -> None:
+    headers = {"x-router-key": "rk_1", "authorization": f"{scheme} {prefix}{body}"}
     assert tokens_of(headers, "", A).presented == ()
 
 

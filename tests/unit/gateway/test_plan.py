@@ -22,6 +22,35 @@ def test_the_plan_follows_the_catalog_and_leaves_out_what_may_not_serve() -> Non
     assert [(each.provider, each.index) for each in bindings] == [("p1", 0), ("p3", 2)]
 
 
+@pytest.mark.spec("DSP-12", "DSP-13")
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ("p3", ["p3", "p1", "p2"]),
+        ("p1", ["p1", "p2", "p3"]),
+        ("p9", ["p1", "p2", "p3"]),
+        ("", ["p1", "p2", "p3"]),
+    ],
+)
+def test_the_chosen_provider_leads_and_one_that_is_not_there_changes_nothing(
+    first: str, expected: list[str]
+) -> None:
+    record = freeze(question("p1", "p2", "p3"), policy(), CATALOG)
+    bindings = planned_bindings(LARGE, record, first=first)
+    assert [each.provider for each in bindings] == expected
+
+
+@pytest.mark.spec("DSP-13", "DSP-14")
+def test_an_excluded_provider_is_not_put_back_by_being_chosen() -> None:
+    limits = policy(excluded_providers=frozenset({"p2"}))
+    record = freeze(question("p1", "p2"), limits, CATALOG)
+    bindings = planned_bindings(LARGE, record, first="p2")
+    assert [each.provider for each in bindings] == ["p1"]
+    with pytest.raises(RouterError) as nothing:
+        planned_bindings(CATALOG.models["other"], record, first="p2")
+    assert nothing.value.reason is Reason.NO_ELIGIBLE_PROVIDER
+
+
 @pytest.mark.spec("CRD-21", "DSP-11")
 def test_a_credential_of_the_caller_or_tenant_makes_the_plan_one_binding() -> None:
     record = freeze(question("p1", "p2"), policy(), CATALOG)
@@ -56,7 +85,7 @@ def test_an_unknown_name_says_what_is_near() -> None:
     assert len(forced.value.message) < 300
 
 
-@pytest.mark.spec("DSP-160", "POL-40")
+@pytest.mark.spec("DSP-160", "DSP-20", "POL-40")
 @pytest.mark.parametrize(
     ("asked", "limits", "reason", "fix"),
     [

@@ -78,7 +78,7 @@ def test_both_halves_of_a_cyber_refusal_are_charged_and_a_lone_refusal_is_not() 
     assert [row.charged_micros for row in rows(REFUSED)] == [0]
 
 
-@pytest.mark.spec("OPS-54")
+@pytest.mark.spec("OPS-54", "DSP-233")
 @pytest.mark.parametrize(
     "payer",
     [
