@@ -57,9 +57,11 @@ class TransformAction(enum.StrEnum):
 
     DROPPED = "dropped"
     PROJECTED = "projected"
+    INLINED = "inlined"
     CLAMPED = "clamped"
     FLATTENED = "flattened"
     SYNTHESISED = "synthesised"
+    PRESERVED = "preserved"
 
 
 @dataclass(frozen=True, slots=True)
