@@ -14,6 +14,7 @@ from services.dispatch.model.access import Attribution, Grant
 from services.dispatch.model.enums import CredentialBucket
 from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sealed
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import text
 from services.domain.vocab import CredentialKind, CredentialOwner
 
 if TYPE_CHECKING:
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
 _NANOS = 1_000_000_000
 MOST_RECORDS = 256
 """Decoded eligibility records that are kept."""
-
-
-def text(value: str, field: str) -> str:
-    """Return a required text.
-
-    Raises:
-        InvalidRequestError: it is empty.
-    """
-    if not value:
-        raise InvalidRequestError.of(field, "must not be empty")
-    return value
 
 
 def duration(seconds: float | None) -> duration_pb2.Duration | None:

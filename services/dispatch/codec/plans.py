@@ -19,6 +19,7 @@ from services.dispatch.model.plan import (
     RescueFlags,
 )
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import text
 from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.state.kept import Restored
@@ -169,12 +170,12 @@ def _presented(rows: Sequence[grant_pb2.PresentedCredential]) -> tuple[Presented
         field = f"plan.presented[{i}]"
         values.append(
             Presented(
-                secret=common.text(row.presented_secret, f"{field}.presented_secret"),
-                presented_hash=common.text(
+                secret=text(row.presented_secret, f"{field}.presented_secret"),
+                presented_hash=text(
                     row.identity.presented_hash, f"{field}.identity.presented_hash"
                 ),
                 kind=tables.required(tables.CREDENTIAL_KIND, row.identity.kind, f"{field}.kind"),
-                provider=common.text(row.identity.provider, f"{field}.identity.provider"),
+                provider=text(row.identity.provider, f"{field}.identity.provider"),
                 account_id=row.account_id,
             )
         )

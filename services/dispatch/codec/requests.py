@@ -11,6 +11,7 @@ from services.dispatch.codec import enums as tables
 from services.dispatch.codec.plans import plan_of, planned_binding
 from services.dispatch.model.plan import CountOrder, ListOrder, Order
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import text
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
 
@@ -84,7 +85,7 @@ def list_order_of(message: dispatch_pb2.ListUpstreamModelsRequest) -> ListOrder:
         raise InvalidRequestError.of("page_size", "must be 0 to 1000")
     return ListOrder(
         installation_id=message.installation_id,
-        provider=common.text(message.provider, "provider"),
+        provider=text(message.provider, "provider"),
         page_size=min(message.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
         after=_after(message.page_token),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.planner.codec.fields import micro_usd
+from services.domain.fields import micro_usd
 
 if TYPE_CHECKING:
     from services.planner.codec.requests import Labels

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from services.domain import fields
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import count, text, within
 from services.planner.codec import enums
-from services.planner.codec.fields import binding, count, signed_usd, text, usd, within
+from services.planner.codec.fields import binding, usd
 from services.planner.model.question import (
     CacheState,
     Fresh,
@@ -187,7 +189,7 @@ def _overrides(message: pb.PlannerOverrides) -> Overrides:
             enums.economics(message.economics, f"{path}.economics") if has("economics") else None
         ),
         threshold_usd=(
-            signed_usd(message.threshold_micro_usd) if has("threshold_micro_usd") else None
+            fields.usd(message.threshold_micro_usd) if has("threshold_micro_usd") else None
         ),
         remaining_actions=(
             message.remaining_action_count if has("remaining_action_count") else None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pointsman.common.v1 import binding_pb2
 from pointsman.planner.v1 import planner_pb2 as pb
 
+from services.domain.fields import micro_usd
 from services.planner.codec import enums
-from services.planner.codec.fields import micro_usd
 
 if TYPE_CHECKING:
     from services.planner.codec.requests import Labels

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from pointsman.common.v1 import eligibility_pb2
 
+from services.domain.fields import text
 from services.scorer.codec import enums
-from services.scorer.codec.fields import text
 from services.scorer.model.question import Eligibility, GatewayAliases, Layer
 
 PATH = "eligibility"

@@ -9,8 +9,8 @@ from google.protobuf import duration_pb2
 from pointsman.common.v1 import binding_pb2
 from pointsman.scorer.v1 import scorer_pb2 as pb
 
+from services.domain.fields import micro_usd
 from services.scorer.codec import enums
-from services.scorer.codec.fields import micro_usd
 from services.scorer.codec.requests import Listing, page_token
 from services.scorer.codec.responses import Identity, binding, versions
 

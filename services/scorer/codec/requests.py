@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import count, text, usd, within
 from services.scorer.codec import enums
 from services.scorer.codec.eligibility import eligibility
-from services.scorer.codec.fields import count, knob, share, text, usd
+from services.scorer.codec.fields import knob
 from services.scorer.model.question import (
     CandidateOrder,
     Eligibility,
@@ -170,7 +171,7 @@ def knobs(message: pb.RoutingKnobs) -> Knobs:
 
 def _factors(factors: Mapping[str, float]) -> dict[str, float]:
     return {
-        model_id: share(factors[model_id], f"cost_factors[{model_id!r}]")
+        model_id: within(factors[model_id], 1.0, f"cost_factors[{model_id!r}]")
         for model_id in sorted(factors)
     }
 

@@ -10,8 +10,8 @@ from pointsman.common.v1 import binding_pb2
 from pointsman.scorer.v1 import scorer_pb2 as pb
 
 from services.domain.errors import RouterError
+from services.domain.fields import micro_usd
 from services.scorer.codec import enums
-from services.scorer.codec.fields import micro_usd
 from services.scorer.model.decision import (
     Candidate,
     ChosenBinding,

@@ -8,9 +8,9 @@ from pointsman.scorer.v1 import scorer_pb2 as pb
 from pointsman.scorer.v1 import scorer_pb2_grpc as rpc
 
 from services.domain.errors import Reason, RouterError
+from services.domain.fields import micro_usd
 from services.runtime import host, log
 from services.scorer.codec import listings, requests, responses
-from services.scorer.codec.fields import micro_usd
 from services.scorer.codec.responses import Identity, Watch
 from services.scorer.model.decision import Refusal
 from services.scorer.policy.listing import listed

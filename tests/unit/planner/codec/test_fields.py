@@ -1,43 +1,16 @@
-"""Money on the wire, and the enums that both sides must know."""
+"""The enums that both sides must know, and settings."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pointsman.planner.v1 import planner_pb2 as pb
 from pydantic import ValidationError
 
 from services.planner.codec import enums
-from services.planner.codec.fields import micro_usd, signed_usd
 from services.planner.model.decision import Reason, RiskBasis, Verdict
 from services.planner.model.question import Economics
 from services.planner.model.rules import Rules
 from services.planner.settings import PlannerSettings
-
-
-@pytest.mark.parametrize(
-    ("usd", "micro"),
-    [
-        (0.0, 0),
-        (0.0000005, 1),
-        (-0.0000005, -1),
-        (0.0000004, 0),
-        (-0.0000024, -2),
-        (0.255, 255_000),
-        (1e300, 2**63 - 1),
-        (-1e300, -(2**63)),
-    ],
-)
-def test_money_is_rounded_half_away_from_zero_and_kept_within_64_bits(
-    usd: float, micro: int
-) -> None:
-    assert micro_usd(usd) == micro
-
-
-@given(st.integers(-(2**50), 2**50))
-def test_whole_micro_usd_come_back_as_they_were(micro: int) -> None:
-    assert micro_usd(signed_usd(micro)) == micro
 
 
 def test_every_value_that_answers_may_have_is_on_both_sides() -> None:

@@ -1,0 +1,62 @@
+"""Checks of single fields of a message, and money on the wire.
+
+Every complaint names the field and what it must be.
+"""
+
+from __future__ import annotations
+
+from services.domain.errors import InvalidRequestError
+
+MAX_COUNT = 2**31
+"""Token counts are below it."""
+_MICRO = 1e6
+_INT64_MAX = 2**63 - 1
+_INT64_MIN = -(2**63)
+
+
+def text(value: str, field: str) -> str:
+    """Return a required text.
+
+    Raises:
+        InvalidRequestError: it is empty.
+    """
+    if not value:
+        raise InvalidRequestError.of(field, "must not be empty")
+    return value
+
+
+def count(value: int, field: str) -> int:
+    """Return a number of tokens or things, [0, 2^31).
+
+    Raises:
+        InvalidRequestError: it is out of range.
+    """
+    if not 0 <= value < MAX_COUNT:
+        raise InvalidRequestError.of(field, f"must be at least 0 and below {MAX_COUNT}")
+    return value
+
+
+def within(value: float, most: float, field: str) -> float:
+    """Return a number in [0, most].
+
+    Raises:
+        InvalidRequestError: it is out of range or not a number.
+    """
+    if not 0.0 <= value <= most:
+        raise InvalidRequestError.of(field, f"must be a number from 0 to {most:g}")
+    return value
+
+
+def usd(micro_usd: int) -> float:
+    """Return money of either sign."""
+    return micro_usd / _MICRO
+
+
+def micro_usd(amount_usd: float) -> int:
+    """Return whole micro-USD, rounded half away from zero and kept within 64 bits."""
+    size = abs(amount_usd) * _MICRO
+    if not size < _INT64_MAX:
+        return _INT64_MIN if amount_usd < 0 else _INT64_MAX
+    whole = int(size)
+    rounded = whole + (size - whole >= 0.5)
+    return rounded if amount_usd >= 0 else -rounded
