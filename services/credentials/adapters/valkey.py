@@ -97,7 +97,8 @@ class ValkeyShared:
 
     async def meet(self) -> None:
         """Tell the others that this replica is there, and count them."""
-        keys, arguments = [f"{self._space}replicas"], [self._name, _ms(ABSENT_S)]
+        keys = [f"{self._space}replicas"]
+        arguments: list[str | int] = [self._name, _ms(ABSENT_S)]
         count = await self._ask(lambda: self._meet(keys=keys, args=arguments), None)
         if count is not None:
             self.replica_count = max(1, int(str(count)))

@@ -28,7 +28,6 @@ from services.credentials.model import (
 )
 from services.credentials.policy.declared import Declared
 from services.credentials.policy.evidence import Rules
-from services.credentials.ports import TokenJournal
 from services.credentials.server import Options, Service
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind, WireFamily
@@ -58,12 +57,7 @@ def account(
 
 
 def replica(
-    url: str,
-    pool: Sequence[Declared],
-    clock: Clock,
-    valkey_url: str = "",
-    journal: TokenJournal | None = None,
-    **options: object,
+    url: str, pool: Sequence[Declared], clock: Clock, valkey_url: str = "", **options: object
 ) -> Service:
     """Return one replica, not yet started."""
     told = replace(OPTIONS, declared=tuple(pool), **options)  # type: ignore[arg-type]  # any option
@@ -75,7 +69,7 @@ def replica(
         clock,
         shared,
         HttpTokenEndpoint(),
-        journal or NoTokenFiles(),
+        NoTokenFiles(),
     )
 
 

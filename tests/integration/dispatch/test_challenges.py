@@ -20,5 +20,5 @@ async def test_a_challenge_page_is_told_from_another_page(
         fault = Fault(status=status, body=page, content_type="text/html")
         stand.providers["p1"][0].script(fault, times=None)
         answer = await stand.run(stand.order())
-        assert answer.unserved
+        assert answer.unserved.fault.http_status == status
         assert {end.is_challenge_page for end in stand.credentials.endings} == {bool(is_challenge)}
