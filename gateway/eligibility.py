@@ -13,27 +13,22 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from gateway.expressing import carries, is_expressible
+from gateway.layers import Layers
 from gateway.model import (
-    BindingExclusion,
     EligibilityRecord,
     Layer,
-    ModelExclusion,
     ProviderExclusion,
     ProviderState,
 )
-from services.domain.vocab import WireFamily
+from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.requirements import WAIVED, RequirementMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gateway.model import InstallationId, PresentedIdentity, Snapshot
-    from services.domain.catalog import Binding, Catalog, Model
-    from services.domain.vocab import CredentialKind
-    from services.domain.wire.features import Features, Requirement
-
-LONG_CONTEXT_TOKENS = 1_000_000
+    from services.domain.catalog import Binding, Catalog
+    from services.domain.wire.features import Features
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +128,18 @@ def _judged(
     enabled: Sequence[ProviderState],
     *,
     is_exclusive: bool,
-) -> _Layers:
+) -> Layers:
     """Return what is removed; needs that can be let go are, where nothing else may serve."""
     named = catalog.resolve(question.forced_model or question.features.requested_model)
     is_bound = bool(question.forced_model) or policy.is_name_binding
     models = list(catalog.models.values())
     scope = [named] if is_bound and named is not None else models
-    layers = _Layers(question, policy, enabled, is_exclusive=is_exclusive)
+    layers = Layers(question, policy, enabled, is_exclusive=is_exclusive)
     for model in models:
         layers.judge(model)
     if policy.requirements is not RequirementMode.ENFORCE or layers.leaves_any_of(scope):
         return layers
-    waiving = _Layers(question, policy, enabled, is_exclusive=is_exclusive, waived=WAIVED)
+    waiving = Layers(question, policy, enabled, is_exclusive=is_exclusive, waived=WAIVED)
     for model in models:
         waiving.judge(model)
     if not waiving.leaves_any_of(scope):
@@ -170,123 +165,6 @@ def _enabled(question: Question, policy: Policy) -> tuple[ProviderState, ...]:
     everything = {**states, **brought}
     closed = policy.closed_to_presented if question.is_credential_brought else frozenset()
     return tuple(everything[name] for name in sorted(everything) if name not in closed)
-
-
-class _Layers:
-    """Judges models one by one and keeps the first reason against each."""
-
-    def __init__(
-        self,
-        question: Question,
-        policy: Policy,
-        enabled: Sequence[ProviderState],
-        *,
-        is_exclusive: bool,
-        waived: frozenset[Requirement] = frozenset(),
-    ) -> None:
-        self._question = question
-        self._policy = policy
-        self._waived = waived
-        self._enabled = {state.provider for state in enabled}
-        self._providers = self._enabled - (set() if is_exclusive else policy.excluded_providers)
-        self._aliased: set[tuple[str, str]] | None = None
-        self._refused: frozenset[tuple[str, str]] = frozenset()
-        if question.snapshot is not None:
-            self._refused = frozenset(question.snapshot.refused)
-            if is_exclusive:
-                self._aliased = {
-                    (entry.provider, model_id)
-                    for entry in question.snapshot.gateway_aliases
-                    for model_id in entry.upstream_id_by_model
-                }
-        self.excluded: list[ModelExclusion] = []
-        self.safety: list[ModelExclusion] = []
-        self.requirement: list[ModelExclusion] = []
-        self.bindings: list[BindingExclusion] = []
-
-    def judge(self, model: Model) -> None:
-        """Take note of what removes ``model`` or some of its bindings."""
-        if model.id in self._policy.excluded_models:
-            self.excluded.append(ModelExclusion(model.id, Layer.OPERATOR))
-            return
-        provided = [each for each in model.bindings if self._is_provided(model.id, each.provider)]
-        if not provided:
-            self.excluded.append(ModelExclusion(model.id, self._absence(model)))
-            return
-        if all(not self._fits(binding) for binding in model.bindings):
-            self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
-        elif not self._takes_media(model) or not any(
-            self._is_expressible(model, binding) for binding in provided
-        ):
-            self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
-        else:
-            self._judge_bindings(model)
-
-    def _judge_bindings(self, model: Model) -> None:
-        for binding in model.bindings:
-            if (binding.provider, model.id) in self._refused:
-                layer = Layer.ENDPOINT_REFUSED
-            elif not self._fits(binding):
-                layer = Layer.CONTEXT_WINDOW
-            elif not self._is_expressible(model, binding):
-                layer = Layer.REQUIREMENT_INCOMPATIBLE
-            else:
-                continue
-            self.bindings.append(BindingExclusion(model.id, binding.provider, layer))
-
-    def _absence(self, model: Model) -> Layer:
-        """Return why no provider of ``model`` is there."""
-        if self._aliased is not None:
-            return Layer.GATEWAY_MODE
-        if any(binding.provider in self._enabled for binding in model.bindings):
-            return Layer.PROVIDER_EXCLUDED
-        return Layer.NO_CREDENTIAL
-
-    def _is_provided(self, model_id: str, provider: str) -> bool:
-        if provider not in self._providers:
-            return False
-        return self._aliased is None or (provider, model_id) in self._aliased
-
-    def leaves_any_of(self, models: Sequence[Model]) -> bool:
-        """Return whether any of ``models`` may serve, as far as was judged."""
-        gone = {each.model_id for each in (*self.excluded, *self.safety, *self.requirement)}
-        return any(model.id not in gone for model in models)
-
-    def tell_unavailable(self, models: Sequence[Model]) -> None:
-        """Name the models without a provider here that would carry the request elsewhere."""
-        if not self.requirement:
-            return
-        able = {m.id for m in models if carries(m, self._question.features) and self._is_able(m)}
-        self.excluded = [
-            replace(each, layer=Layer.REQUIREMENT_UNAVAILABLE)
-            if each.layer is Layer.NO_CREDENTIAL and each.model_id in able
-            else each
-            for each in self.excluded
-        ]
-
-    def _takes_media(self, model: Model) -> bool:
-        is_off = self._policy.requirements is RequirementMode.OFF
-        return is_off or carries(model, self._question.features)
-
-    def _is_able(self, model: Model) -> bool:
-        return any(self._is_expressible(model, binding) for binding in model.bindings)
-
-    def _is_expressible(self, model: Model, binding: Binding) -> bool:
-        targets = self._policy.dialects_at(binding, is_gateway=self._aliased is not None)
-        is_off = self._policy.requirements is RequirementMode.OFF
-        if not targets or not self._question.features.requirements or is_off:
-            return True
-        question, mode = self._question, self._policy.requirements
-        return any(
-            is_expressible(question.features, question.family, model, target, mode, self._waived)
-            for target in targets
-        )
-
-    def _fits(self, binding: Binding) -> bool:
-        window = binding.context_window_tokens
-        if self._question.is_long_context_asked:
-            window = max(window, LONG_CONTEXT_TOKENS)
-        return self._question.features.overflow_tokens <= window
 
 
 def _digest(record: EligibilityRecord) -> str:

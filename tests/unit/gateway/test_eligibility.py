@@ -177,3 +177,32 @@ def test_every_removed_model_names_one_layer(
     for model in CATALOG.models.values():
         is_served = any(permits(record, model.id, each.provider) for each in model.bindings)
         assert is_served == (model.id not in named)
+
+
+@pytest.mark.spec("DSP-95")
+@pytest.mark.parametrize(
+    ("kinds", "is_served"),
+    [
+        ((CredentialKind.CODEX_OAUTH,), False),
+        ((CredentialKind.CODEX_OAUTH, CredentialKind.API_KEY), True),
+        ((CredentialKind.API_KEY,), True),
+        ((), True),
+    ],
+)
+def test_a_codex_plan_alone_serves_what_it_covers_and_nothing_else(
+    kinds: tuple[CredentialKind, ...], *, is_served: bool
+) -> None:
+    covered, other = row("covered", "p1"), row("other", "p1", "p2")
+    bindings = covered["bindings"]
+    assert isinstance(bindings, list)
+    bindings[0]["codex_plan"] = True
+    models = catalog(covered, other)
+    states = (ProviderState("p1", kinds=kinds), ProviderState("p2"))
+    record = freeze(question(snapshot=Snapshot("v1", states)), policy(), models)
+    assert permits(record, "covered", "p1")
+    assert permits(record, "other", "p2")
+    assert permits(record, "other", "p1") is is_served
+    alone = freeze(question(snapshot=Snapshot("v1", states[:1])), policy(), models)
+    assert permits(alone, "other", "p1") is is_served
+    expected = None if is_served else Layer.NO_CREDENTIAL
+    assert model_removal_of(alone, "other") is expected

@@ -1,0 +1,148 @@
+"""Judges the models of a catalog for one action, layer by layer. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gateway.expressing import carries, is_expressible
+from gateway.model import BindingExclusion, Layer, ModelExclusion
+from services.domain.copying import replace
+from services.domain.vocab import CredentialKind
+from services.domain.wire.requirements import RequirementMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gateway.eligibility import Policy, Question
+    from gateway.model import ProviderState
+    from services.domain.catalog import Binding, Model
+    from services.domain.wire.features import Requirement
+
+LONG_CONTEXT_TOKENS = 1_000_000
+_CODEX_PLAN = frozenset({CredentialKind.CODEX_OAUTH})
+
+
+class Layers:
+    """Judges models one by one and keeps the first reason against each."""
+
+    def __init__(
+        self,
+        question: Question,
+        policy: Policy,
+        enabled: Sequence[ProviderState],
+        *,
+        is_exclusive: bool,
+        waived: frozenset[Requirement] = frozenset(),
+    ) -> None:
+        self._question = question
+        self._policy = policy
+        self._waived = waived
+        self._enabled = {state.provider for state in enabled}
+        self._on_codex_plan = {s.provider for s in enabled if set(s.kinds) == _CODEX_PLAN}
+        self._providers = self._enabled - (set() if is_exclusive else policy.excluded_providers)
+        self._aliased: set[tuple[str, str]] | None = None
+        self._refused: frozenset[tuple[str, str]] = frozenset()
+        if question.snapshot is not None:
+            self._refused = frozenset(question.snapshot.refused)
+            if is_exclusive:
+                self._aliased = {
+                    (entry.provider, model_id)
+                    for entry in question.snapshot.gateway_aliases
+                    for model_id in entry.upstream_id_by_model
+                }
+        self.excluded: list[ModelExclusion] = []
+        self.safety: list[ModelExclusion] = []
+        self.requirement: list[ModelExclusion] = []
+        self.bindings: list[BindingExclusion] = []
+
+    def judge(self, model: Model) -> None:
+        """Take note of what removes ``model`` or some of its bindings."""
+        if model.id in self._policy.excluded_models:
+            self.excluded.append(ModelExclusion(model.id, Layer.OPERATOR))
+            return
+        provided = [each for each in model.bindings if self._is_provided(each)]
+        if not provided:
+            self.excluded.append(ModelExclusion(model.id, self._absence(model)))
+            return
+        if all(not self._fits(binding) for binding in model.bindings):
+            self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
+        elif not self._takes_media(model) or not any(
+            self._is_expressible(model, binding) for binding in provided
+        ):
+            self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
+        else:
+            self._judge_bindings(model)
+
+    def _judge_bindings(self, model: Model) -> None:
+        for binding in model.bindings:
+            if (binding.provider, model.id) in self._refused:
+                layer = Layer.ENDPOINT_REFUSED
+            elif not self._is_paid_for(binding):
+                layer = Layer.NO_CREDENTIAL
+            elif not self._fits(binding):
+                layer = Layer.CONTEXT_WINDOW
+            elif not self._is_expressible(model, binding):
+                layer = Layer.REQUIREMENT_INCOMPATIBLE
+            else:
+                continue
+            self.bindings.append(BindingExclusion(model.id, binding.provider, layer))
+
+    def _absence(self, model: Model) -> Layer:
+        """Return why no provider of ``model`` is there."""
+        if self._aliased is not None:
+            return Layer.GATEWAY_MODE
+        paid = (binding for binding in model.bindings if self._is_paid_for(binding))
+        if any(binding.provider in self._enabled for binding in paid):
+            return Layer.PROVIDER_EXCLUDED
+        return Layer.NO_CREDENTIAL
+
+    def _is_provided(self, binding: Binding) -> bool:
+        provider = binding.provider
+        if provider not in self._providers or not self._is_paid_for(binding):
+            return False
+        return self._aliased is None or (provider, binding.model_id) in self._aliased
+
+    def _is_paid_for(self, binding: Binding) -> bool:
+        """Return whether what there is at a provider may pay for a binding: plans cover some."""
+        return binding.is_in_codex_plan or binding.provider not in self._on_codex_plan
+
+    def leaves_any_of(self, models: Sequence[Model]) -> bool:
+        """Return whether any of ``models`` may serve, as far as was judged."""
+        gone = {each.model_id for each in (*self.excluded, *self.safety, *self.requirement)}
+        return any(model.id not in gone for model in models)
+
+    def tell_unavailable(self, models: Sequence[Model]) -> None:
+        """Name the models without a provider here that would carry the request elsewhere."""
+        if not self.requirement:
+            return
+        able = {m.id for m in models if carries(m, self._question.features) and self._is_able(m)}
+        self.excluded = [
+            replace(each, layer=Layer.REQUIREMENT_UNAVAILABLE)
+            if each.layer is Layer.NO_CREDENTIAL and each.model_id in able
+            else each
+            for each in self.excluded
+        ]
+
+    def _takes_media(self, model: Model) -> bool:
+        is_off = self._policy.requirements is RequirementMode.OFF
+        return is_off or carries(model, self._question.features)
+
+    def _is_able(self, model: Model) -> bool:
+        return any(self._is_expressible(model, binding) for binding in model.bindings)
+
+    def _is_expressible(self, model: Model, binding: Binding) -> bool:
+        targets = self._policy.dialects_at(binding, is_gateway=self._aliased is not None)
+        is_off = self._policy.requirements is RequirementMode.OFF
+        if not targets or not self._question.features.requirements or is_off:
+            return True
+        question, mode = self._question, self._policy.requirements
+        return any(
+            is_expressible(question.features, question.family, model, target, mode, self._waived)
+            for target in targets
+        )
+
+    def _fits(self, binding: Binding) -> bool:
+        window = binding.context_window_tokens
+        if self._question.is_long_context_asked:
+            window = max(window, LONG_CONTEXT_TOKENS)
+        return self._question.features.overflow_tokens <= window
