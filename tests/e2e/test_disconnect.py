@@ -7,13 +7,12 @@ import contextlib
 import uuid
 from collections.abc import AsyncIterator
 
-import orjson
 import pytest
 import pytest_asyncio
 
 from services.domain.vocab import WireFamily
-from tests.e2e.conversations import PATHS, body
 from tests.e2e.deployments import Deployment
+from tests.e2e.faults import asked
 from tests.e2e.settings import CHAT, MESSAGES, Wishes
 from tests.e2e.streams import JSON
 from tests.fakes.upstream import Ending, FakeUpstream, Fault
@@ -30,8 +29,13 @@ AT_MOST_SECONDS = 1.0
 by_streaming = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 by_pair = pytest.mark.parametrize(
     ("dialect", "model"),
-    [(WireFamily.ANTHROPIC, MESSAGES), (WireFamily.OPENAI_CHAT, MESSAGES)],
-    ids=["same-family", "translated"],
+    [
+        (WireFamily.ANTHROPIC, MESSAGES),
+        (WireFamily.OPENAI_CHAT, MESSAGES),
+        (WireFamily.OPENAI_RESPONSES, CHAT),
+        (WireFamily.GEMINI, CHAT),
+    ],
+    ids=["same-family", "chat-translated", "responses-translated", "gemini-translated"],
 )
 
 
@@ -80,14 +84,10 @@ async def test_a_stream_that_flows_stops(
     deployment: Deployment, provider: FakeUpstream, model: str
 ) -> None:
     provider.script(Fault(chunks=300, chunk_delay=0.05))
+    path, content = asked(WireFamily.ANTHROPIC, model, is_stream=True)
     async with (
         deployment.client() as client,
-        client.stream(
-            "POST",
-            PATHS[WireFamily.ANTHROPIC],
-            content=orjson.dumps(body(WireFamily.ANTHROPIC, model, streamed=True)),
-            headers=JSON,
-        ) as response,
+        client.stream("POST", path, content=content, headers=JSON) as response,
     ):
         async for _ in response.aiter_raw():
             break
@@ -113,10 +113,10 @@ async def leaving(
     deployment: Deployment, dialect: WireFamily, model: str, *, streamed: bool
 ) -> AsyncIterator[None]:
     """Ask inside, leave at the end, and see that the log tells of it."""
-    content = orjson.dumps(body(dialect, model, streamed=streamed))
+    path, content = asked(dialect, model, is_stream=streamed)
     name = f"leaving-{uuid.uuid4().hex}"
     async with deployment.client(**{"x-request-id": name}) as client:
-        asking = asyncio.ensure_future(client.post(PATHS[dialect], content=content, headers=JSON))
+        asking = asyncio.ensure_future(client.post(path, content=content, headers=JSON))
         try:
             yield
             assert not asking.done()

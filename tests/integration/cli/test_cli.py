@@ -188,6 +188,7 @@ output_usd_per_mtok = 2.0
 
 
 @pytest.mark.spec("SCO-62", "OPS-95")
+@pytest.mark.spec("DSP-234")
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
     [
