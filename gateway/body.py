@@ -35,21 +35,51 @@ async def read_body(
         RouterError: MESSAGE_TOO_LARGE.
         WireError: the content encoding is unknown or its data is broken.
     """
-    inflater = _inflater_of(encoding, limit)
-    if inflater is None and declared_bytes is not None and declared_bytes > limit:
+    decoding = _Decoding(encoding, limit)
+    if not decoding.is_compressed and declared_bytes is not None and declared_bytes > limit:
         raise too_large(limit)
-    pieces: list[bytes] = []
-    size = 0
     async for chunk in chunks:
-        piece = chunk if inflater is None else inflater.feed(chunk)
-        size += len(piece)
-        if size > limit:
-            raise too_large(limit)
-        pieces.append(piece)
-    if inflater is not None and not inflater.is_complete():
-        raise WireError("", "the compressed body is cut off, or something follows it")
-    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    return body.removeprefix(_BOM)
+        decoding.take(chunk)
+    return decoding.finish()
+
+
+def decoded_body(data: bytes, encoding: str, limit: int) -> bytes:
+    """Return what :func:`read_body` does of a body that is here already.
+
+    Raises:
+        RouterError: MESSAGE_TOO_LARGE.
+        WireError: the content encoding is unknown or its data is broken.
+    """
+    decoding = _Decoding(encoding, limit)
+    decoding.take(data)
+    return decoding.finish()
+
+
+class _Decoding:
+    """One body on its way out of its encoding."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self._inflater = _inflater_of(encoding, limit)
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    @property
+    def is_compressed(self) -> bool:
+        return self._inflater is not None
+
+    def take(self, chunk: bytes) -> None:
+        piece = chunk if self._inflater is None else self._inflater.feed(chunk)
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise too_large(self._limit)
+        self._pieces.append(piece)
+
+    def finish(self) -> bytes:
+        if self._inflater is not None and not self._inflater.is_complete():
+            raise WireError("", "the compressed body is cut off, or something follows it")
+        body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        return body.removeprefix(_BOM)
 
 
 def too_large(limit: int) -> RouterError:

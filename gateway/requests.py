@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway import identity
-from gateway.body import read_body, too_large
+from gateway.body import decoded_body, read_body, too_large
 from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
 from gateway.knobs import knobs_of
@@ -22,6 +21,7 @@ from services.domain.wire.features import features_of
 from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.openai_responses import is_background
+from services.runtime.cutoff import Within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,9 +182,11 @@ class Intake:
         if request.headers.get("expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
+        if request.content.is_eof():
+            return decoded_body(request.content.read_nowait(), encoding, self.max_body_bytes)
         chunks = request.content.iter_any()
         try:
-            async with asyncio.timeout(BODY_TIMEOUT_S):
+            with Within(BODY_TIMEOUT_S):
                 return await read_body(chunks, encoding, declared, self.max_body_bytes)
         except TimeoutError:
             raise WireError("", f"the body did not arrive within {BODY_TIMEOUT_S:g} s") from None

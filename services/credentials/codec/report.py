@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pointsman.credentials.v1 import credentials_pb2 as pb
@@ -10,6 +9,7 @@ from pointsman.credentials.v1 import credentials_pb2 as pb
 from services.credentials.codec import fields
 from services.credentials.codec.fields import unix_s
 from services.credentials.model import Phase, Report
+from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
 
 if TYPE_CHECKING:

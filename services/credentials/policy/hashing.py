@@ -50,7 +50,7 @@ class Hasher:
         return self._digest("cache", identity, str(version), base_url)[:HASH_DIGITS]
 
     def _digest(self, *parts: str) -> str:
-        return hmac.new(self.key, "\0".join(parts).encode(), "sha256").hexdigest()
+        return hmac.digest(self.key, "\0".join(parts).encode(), "sha256").hex()
 
 
 def named(credential: Credential, secrets: Secrets, hasher: Hasher) -> Credential:

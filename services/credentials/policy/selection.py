@@ -6,7 +6,7 @@ this action; hard marks; room; bucket; session binding; priority; strategy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from services.credentials.model import (
 from services.credentials.policy.standing import standing_of
 from services.credentials.policy.strategy import choose
 from services.credentials.policy.view import Tier, tier_of
+from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Bucket, Grant, Selected, Slot
 from services.credentials.policy import tokens
 from services.credentials.policy.matching import canonical_model, split_prefix
+from services.domain.copying import replace
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialOwner
 

@@ -8,7 +8,6 @@ from the environment.
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 import zlib
@@ -20,6 +19,7 @@ import yarl
 from services.dispatch.adapters.connections import CheckedResolver, Connector, check_literal
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
+from services.runtime.cutoff import Within
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -68,7 +68,7 @@ class HttpUpstream:
         """
         try:
             pool = self._pool(request)
-            async with asyncio.timeout(request.header_timeout_s):
+            with Within(request.header_timeout_s):
                 if request.is_address_checked:
                     await self._check(request)
                 response = await pool.send(request)
@@ -216,8 +216,10 @@ class HttpAnswer:
 
     async def aclose(self) -> None:
         """Give the connection back when the body was read to its end, else close the socket."""
+        if self._response.closed and self._response.connection is None:
+            return  # it went back by itself at the end of the body
         try:
-            async with asyncio.timeout(CLOSE_S):
+            with Within(CLOSE_S):
                 self._response.release()
                 await self._response.wait_for_close()
         except (TimeoutError, *_READ_FAULTS):

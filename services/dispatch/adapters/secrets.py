@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import grpc
@@ -13,6 +12,7 @@ from services.dispatch.codec import peers
 from services.dispatch.model.access import CredentialDenied
 from services.dispatch.model.enums import SecretPurpose
 from services.dispatch.policy.classify import PLAN_KINDS, class_of_denial
+from services.domain.copying import replace
 from services.domain.errors import PeerError, Reason
 from services.domain.vocab import FailureClass
 from services.runtime import status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from google.protobuf import duration_pb2, timestamp_pb2
@@ -13,6 +12,7 @@ from services.dispatch.codec import enums as tables
 from services.dispatch.model.access import Attribution, Grant
 from services.dispatch.model.enums import CredentialBucket
 from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sealed
+from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import text
 from services.domain.vocab import CredentialKind, CredentialOwner

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.enums import AuthScheme, EndKind
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from services.dispatch.model.enums import CredentialBucket, SecretPurpose
