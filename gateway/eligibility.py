@@ -20,6 +20,7 @@ from gateway.model import (
     ProviderExclusion,
     ProviderState,
 )
+from gateway.subsidies import cost_factors
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.requirements import WAIVED, RequirementMode
 
@@ -117,6 +118,7 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
         presented_hashes=tuple(sorted(identity.presented_hash for identity in question.presented)),
         suppressed_plans=question.suppressed_plans,
         override_reason=policy.override_reason,
+        cost_factors=cost_factors(catalog, question.presented, enabled),
     )
     return replace(record, record_id=_digest(record), create_unix_s=question.now_unix_s)
 

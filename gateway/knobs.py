@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX = "x-router-routing-"
+DIAL_HEADER = f"{PREFIX}quality-bias"
 ALPHA_HEADER = f"{PREFIX}alpha"
 SPEED_HEADER = f"{PREFIX}speed-weight"
 OUTPUT_COST_HEADER = f"{PREFIX}output-cost-ratio"
@@ -35,6 +36,7 @@ def knobs_of(headers: Mapping[str, str]) -> Knobs:
     output_tokens = _number(headers, OUTPUT_TOKENS_HEADER, MOST_OUTPUT_TOKENS, is_whole=True)
     return Knobs(
         alpha=_number(headers, ALPHA_HEADER, 1),
+        quality_bias=_number(headers, DIAL_HEADER, 1),
         speed_weight=_number(headers, SPEED_HEADER, 1),
         output_cost_ratio=_number(headers, OUTPUT_COST_HEADER, MOST_OUTPUT_COST_RATIO),
         expected_output_tokens=None if output_tokens is None else int(output_tokens),

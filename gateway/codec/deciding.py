@@ -76,6 +76,7 @@ def score_request(
         ),
         strategy=strategy,
         knobs=_knobs(action.caller.knobs),
+        cost_factors=dict(record.cost_factors),
         mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
     )
     write_record(request.eligibility, record)
@@ -87,6 +88,7 @@ def _knobs(knobs: Knobs) -> scorer_pb2.RoutingKnobs | None:
         return None
     return scorer_pb2.RoutingKnobs(
         alpha_ratio=knobs.alpha,
+        quality_bias_ratio=knobs.quality_bias,
         speed_weight_ratio=knobs.speed_weight,
         output_cost_multiplier=knobs.output_cost_ratio,
         expected_output_token_count=knobs.expected_output_tokens,
@@ -158,6 +160,7 @@ def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActi
         )
         if offer is not None
         else None,
+        cost_factors=dict(question.cost_factors),
         overrides=planner_pb2.PlannerOverrides(risk_price_micro_usd=question.risk_price_micros),
         catalog_version=question.catalog_version,
         config_version=question.config_version,
@@ -218,6 +221,7 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
         score=message.score if message.HasField("score") else None,
         risk=message.risk_ratio if message.HasField("risk_ratio") else None,
         evidence=_EVIDENCE.get(message.evidence, _ESTIMATED),
+        scored_as=message.scored_as,
         expected_cost_micros=(
             message.expected_cost_micro_usd if message.HasField("expected_cost_micro_usd") else None
         ),

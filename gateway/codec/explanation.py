@@ -36,9 +36,13 @@ def explanation(decision: router_pb2.RouteDecision) -> Document:
         "turn_type": name_of(action_pb2.TurnType, decision.turn_type),
         "requested_model": decision.requested_model,
         "plan": [_binding(planned.binding) for planned in decision.plan],
+        "rescues": list(decision.rescue_model_ids),
         "expected_cost_micros": decision.expected_cost_micro_usd if costs else None,
         "requested_cost_micros": decision.requested_cost_micro_usd if requested else None,
         "candidates": [_candidate(each) for each in score.candidates],
+        "runner_up": score.runner_up.binding.model_id or None,
+        "knobs": _knobs(score.knobs) if score.HasField("knobs") else None,
+        "text": _text(score) if score.HasField("evidence") else None,
         "dropped": [_dropped(each) for each in score.dropped],
         "filters": [_filter(each) for each in score.filters],
         "excluded": list(_excluded(decision.eligibility)),
@@ -70,6 +74,31 @@ def _candidate(candidate: scorer_pb2.Candidate) -> Document:
         "quality": terms.quality_ratio if terms is not None else None,
         "cost": terms.cost_ratio if terms is not None else None,
         "latency": terms.latency_ratio if terms is not None else None,
+        "subscription_bonus": terms.subscription_bonus if terms is not None else None,
+        "preference_bonus": terms.preference_bonus if terms is not None else None,
+    }
+
+
+def _knobs(knobs: scorer_pb2.EffectiveKnobs) -> Document:
+    return {
+        "risk_price_micros": knobs.risk_price_micro_usd,
+        "speed_weight": knobs.speed_weight_ratio,
+        "output_cost_ratio": knobs.output_cost_multiplier,
+        "expected_output_tokens": knobs.expected_output_token_count,
+        "is_verbosity_per_model": knobs.is_verbosity_per_model,
+        "hash": knobs.knobs_hash,
+    }
+
+
+def _text(score: scorer_pb2.ScoreResponse) -> Document:
+    """Return how well the text that decided is known; never the text."""
+    evidence = score.evidence
+    return {
+        "bytes": evidence.embedded_bytes,
+        "clusters": list(score.cluster_ids),
+        "nearest_similarity": evidence.nearest_similarity,
+        "unknown_share": evidence.unknown_token_ratio,
+        "is_out_of_distribution": evidence.is_out_of_distribution,
     }
 
 

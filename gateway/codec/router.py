@@ -23,7 +23,7 @@ from services.domain.wire.model import Address
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateway.model import Decision
+    from gateway.model import Decision, Plan
     from gateway.model.decision import Candidate, Score
     from gateway.model.explained import Explained, Shadowed, ShadowPick
 
@@ -135,6 +135,7 @@ def route_decision(
         requested_model=action.features.requested_model,
         binding=binding_ref(decision.plan.bindings[0]),
         plan=[planned_binding(binding) for binding in decision.plan.bindings],
+        rescue_model_ids=_rescue_models(decision.plan),
         reason=decision.reason,
         path=PATHS[decision.path],
         strategy=explained.strategy,
@@ -190,6 +191,11 @@ def _shadow(pick: ShadowPick) -> router_pb2.ShadowDecision:
     )
 
 
+def _rescue_models(plan: Plan) -> list[str]:
+    models = (rescue.bindings[0].model_id for rescue in plan.rescues)
+    return list(dict.fromkeys(models))
+
+
 def _pin(explained: Explained) -> planner_pb2.Pin | None:
     return planner_pb2.Pin.FromString(explained.pin.wire) if explained.pin is not None else None
 
@@ -225,6 +231,9 @@ def _score_of(score: Score) -> scorer_pb2.ScoreResponse:
         runner_up=candidates[1] if len(candidates) > 1 else None,
         candidates=candidates,
         reason=score.reason,
+        knobs=scorer_pb2.EffectiveKnobs(risk_price_micro_usd=score.risk_price_micros)
+        if score.risk_price_micros is not None
+        else None,
         versions=binding_pb2.Versions(artifact_version=score.artifact_version),
     )
 
@@ -235,6 +244,7 @@ def _candidate(candidate: Candidate) -> scorer_pb2.Candidate:
         score=candidate.score,
         risk_ratio=candidate.risk,
         evidence=_EVIDENCE.get(candidate.evidence),
+        scored_as=candidate.scored_as,
         tier=TIERS.get(candidate.tier),
         expected_cost_micro_usd=candidate.expected_cost_micros,
     )

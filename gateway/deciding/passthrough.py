@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway.model.decision import DecisionPath
 from gateway.removals import permits
+from gateway.subsidies import PLANS
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 CLASSIFIER_REASON = "classifier_subscription_passthrough"
 CONVERSATION_REASON = "subscription_passthrough"
 EXHAUSTED_RATIO = 0.999
-_PLANS = frozenset(
-    {CredentialKind.CLAUDE_OAUTH, CredentialKind.CODEX_OAUTH, CredentialKind.GEMINI_OAUTH}
-)
 _CLAUDE = frozenset({CredentialKind.CLAUDE_OAUTH})
 
 
@@ -46,7 +44,7 @@ def covered_conversation(ground: Ground, moment: Moment, below_ratio: float) -> 
     ``below_ratio`` is the use from which on a plan is spared; one that was never seen counts as
     unused.
     """
-    return _covered(ground, moment, _PLANS, min(below_ratio, EXHAUSTED_RATIO))
+    return _covered(ground, moment, PLANS, min(below_ratio, EXHAUSTED_RATIO))
 
 
 def passed(ground: Ground, covered: Covered, reason: str) -> Decision:

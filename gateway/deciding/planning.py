@@ -67,6 +67,7 @@ def plan_question(
         ),
         offer=offer,
         risk_price_micros=scored.score.risk_price_micros,
+        cost_factors=tuple(pair for pair in record.cost_factors if pair[0] in models),
         catalog_version=record.catalog_version,
         config_version=record.config_version,
         eligibility_id=record.record_id,

@@ -104,6 +104,8 @@ class Knobs:
     expected_output_tokens: int | None = None
     is_verbosity_per_model: bool | None = None
     """Whether a model's verbosity scales the price of its output."""
+    quality_bias: float | None = None
+    """The dial between money (0) and quality (1); goes before ``alpha``."""
 
 
 AS_TRAINED = Knobs()

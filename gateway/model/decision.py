@@ -85,6 +85,8 @@ class Candidate:
     risk: float | None = None
     """Chance that its answer is not good enough, [0, 1]; None: unknown."""
     evidence: str = ""
+    scored_as: str = ""
+    """Measured model whose outcomes stand for its own; empty: none."""
     expected_cost_micros: int | None = None
 
 
@@ -148,6 +150,8 @@ class PlanQuestion:
     catalog_version: str
     config_version: str
     eligibility_id: str
+    cost_factors: tuple[tuple[str, float], ...] = ()
+    """Models that a subscription covers, with the share of its list price that each costs."""
 
 
 @dataclass(frozen=True, slots=True)

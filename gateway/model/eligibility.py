@@ -137,3 +137,5 @@ class EligibilityRecord:
     suppressed_plans: tuple[CredentialKind, ...] = ()
     """Kinds of the caller's plans that no attempt may use."""
     override_reason: str = ""
+    cost_factors: tuple[tuple[str, float], ...] = ()
+    """Models that a subscription covers, with the share of its list price that each costs."""

@@ -15,13 +15,20 @@ from gateway.model.decision import Prompt
 from services.domain.errors import Reason, RouterError
 from tests.unit.gateway.deciding.made import action, record
 
-RANGES = {"alpha": 1, "speed-weight": 1, "output-cost-ratio": 10, "expected-output-tokens": 100_000}
+RANGES = {
+    "quality-bias": 1,
+    "alpha": 1,
+    "speed-weight": 1,
+    "output-cost-ratio": 10,
+    "expected-output-tokens": 100_000,
+}
 ALL = {
     "alpha": "0.75",
     "speed-weight": " 0.25 ",
     "output-cost-ratio": "10",
     "expected-output-tokens": "1200",
     "per-model-verbosity": "false",
+    "quality-bias": "0.9",
 }
 
 
@@ -40,7 +47,9 @@ def refused(name: str, value: str) -> RouterError:
 
 @pytest.mark.spec("TRN-79")
 def test_each_header_turns_its_own_knob() -> None:
-    assert knobs_of(sent(ALL)) == Knobs(0.75, 0.25, 10.0, 1200, is_verbosity_per_model=False)
+    assert knobs_of(sent(ALL)) == Knobs(
+        0.75, 0.25, 10.0, 1200, is_verbosity_per_model=False, quality_bias=0.9
+    )
     assert knobs_of({}) == knobs_of(sent(dict.fromkeys(ALL, " "))) == AS_TRAINED
     assert knobs_of(sent({"alpha": "0"})) == Knobs(alpha=0.0)
 
@@ -79,11 +88,13 @@ def test_the_scorer_is_told_what_the_caller_sent_and_nothing_else() -> None:
     made = action(BODY)
     asked = score_request(made, record(), Prompt("text", "first", 4), "cluster")
     assert not asked.HasField("knobs")
-    knobs = Knobs(alpha=0.0, expected_output_tokens=7)
+    knobs = Knobs(alpha=0.0, expected_output_tokens=7, quality_bias=0.25)
     turned = replace(made, caller=replace(made.caller, knobs=knobs))
     told = score_request(turned, record(), Prompt("text", "first", 4), "cluster").knobs
     assert {field.name for field, _ in told.ListFields()} == {
         "alpha_ratio",
         "expected_output_token_count",
+        "quality_bias_ratio",
     }
     assert (told.alpha_ratio, told.expected_output_token_count) == (0.0, 7)
+    assert told.quality_bias_ratio == 0.25

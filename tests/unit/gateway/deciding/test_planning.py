@@ -2,21 +2,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.codec.deciding import plan_request
 from gateway.deciding.planning import binding_at, plan_question, prompt_tokens
 from gateway.sessions import TokenCounts
 from gateway.sessions.model import CacheState
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import record_use
 from services.domain.vocab import ModelTier
-from tests.unit.gateway.deciding.made import CATALOG, moment, score, scored
+from tests.unit.gateway.deciding.made import CATALOG, action, moment, record, score, scored
 from tests.unit.gateway.sessions.made import NOW, choice, pinned, use
 
 PINNED = pinned()
 SERVED = record_use(PINNED, use(), "cluster")
+BODY = orjson.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]})
 counts = st.integers(0, 2**20)
 
 
@@ -63,6 +66,16 @@ def test_a_side_that_the_scorer_says_nothing_of_has_no_risk() -> None:
     assert question.pin.risk is None
     assert question.pin.mean_risk is None
     assert question.available_models == ("large", "middle")
+
+
+@pytest.mark.spec("SCO-65")
+def test_the_planner_is_told_what_a_subscription_covers_of_both_sides() -> None:
+    factors = (("large", 0.05), ("middle", 0.2), ("small", 0.5))
+    found = replace(record(), cost_factors=factors)
+    question = plan_question(scored(SERVED, score("middle")), choice(), moment(found), None)
+    assert question.cost_factors == factors[:2]
+    asked = plan_request(action(BODY), question)
+    assert dict(asked.cost_factors) == {"large": 0.05, "middle": 0.2}
 
 
 def test_prices_are_those_of_every_binding_primary_first() -> None:
