@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.adapters.credentials import CredentialsClient
@@ -25,7 +24,7 @@ from gateway.remembering import Remembering
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
 from gateway.rpc.server import NoRpc
-from gateway.serving import Renewed, Serving
+from gateway.serving import Deciding, Renewed, Serving
 from gateway.showing import Showing, Sources, moved, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
 from services.runtime.config import ConfigError
@@ -34,19 +33,18 @@ from services.runtime.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gateway.deciding.kinds import Rules
-    from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
     from gateway.office.ports import Pool
     from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
     from gateway.rescues import RescueRules
-    from gateway.sessions.memory import Sessions
-    from gateway.sessions.ports import SessionStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel, ChannelTo
     from services.runtime.clock import Clock
+    from services.runtime.reloading import Edition, TakeOver
     from services.runtime.settings import CommonSettings
+
+    Renew = Callable[[Edition[CommonSettings], RoutingSettings], Renewed]
 
 PEERS: Mapping[Strategy, tuple[str, ...]] = {
     Strategy.REQUESTED: ("credentials", "dispatch"),
@@ -60,18 +58,6 @@ SOFT_PEERS = frozenset({"handover"})
 _log = get_logger("gateway")
 _CUT_S = 2.0
 """Time for cut answers to end with an error frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deciding:
-    """What the strategy ``cluster`` needs."""
-
-    scorer: Scorer
-    planner: Planner
-    handover: Handover
-    store: SessionStore
-    sessions: Sessions
-    rules: Rules
 
 
 class Gateway:
@@ -95,7 +81,7 @@ class Gateway:
         rescues: RescueRules = DEFAULT_RULES,
         remembering: Remembering | None = None,
         pool: Pool | None = None,
-        renewed: Callable[[Catalog], Renewed] | None = None,
+        renewed: Renew | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -130,19 +116,21 @@ class Gateway:
         self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
         self._server = HttpServer(self._serving.table(self._actions, catalog, showing))
 
-    def adopt(self, catalog: Catalog) -> Callable[[], None]:
-        """Return what makes later requests use ``catalog``; those that run keep theirs.
+    def adopt(self, edition: Edition[CommonSettings], routing: RoutingSettings) -> TakeOver:
+        """Return what makes later requests use an edition; those that run keep theirs.
 
         Raises:
-            ConfigError: the settings name a model that it does not have.
+            ConfigError: the settings name what is not there.
         """
         if self._renewed is None:
-            raise ConfigError("this gateway keeps the catalog that it began with")
-        newer = self._renewed(catalog)
-        actions = self._serving.actions(newer.policy, catalog, newer.showing)
-        table = self._serving.table(actions, catalog, newer.showing)
+            raise ConfigError("this gateway keeps the configuration that it began with")
+        newer, catalog = self._renewed(edition, routing), edition.catalog
+        serving = self._serving.under(routing)
+        actions = serving.actions(newer.policy, catalog, newer.showing)
+        table = serving.table(actions, catalog, newer.showing)
 
         def take_over() -> None:
+            self._serving = serving
             self._actions = actions
             self._server.use(table)
             newer.take_over()
@@ -244,9 +232,10 @@ def build(
     showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
     ledger = open_ledger(settings, catalog, clock, showing.feed.settled)
 
-    def renewed(newer: Catalog) -> Renewed:
-        own = policy_of(routing, common, newer)
-        shown = moved(showing, Sources(credentials, own, newer, clock), routing, peers)
+    def renewed(edition: Edition[CommonSettings], asked: RoutingSettings) -> Renewed:
+        newer = edition.catalog
+        own = policy_of(asked, edition.settings, newer)
+        shown = moved(showing, Sources(credentials, own, newer, clock), asked, peers)
 
         def take_over() -> None:
             ledger.use(newer)

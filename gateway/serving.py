@@ -6,7 +6,7 @@ with, so that one action sees one catalog.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gateway.action import Actions, Stages
@@ -24,7 +24,7 @@ from gateway.thread import SessionThread
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gateway.build import Deciding
+    from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
     from gateway.model import Action
     from gateway.office.desk import Office
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from gateway.requests import Intake
     from gateway.rescues import RescueRules
     from gateway.routes.table import RouteTable
-    from gateway.settings import GatewaySettings
+    from gateway.sessions.memory import Sessions
+    from gateway.sessions.ports import SessionStore
+    from gateway.settings import GatewaySettings, RoutingSettings
     from gateway.showing import Showing
     from gateway.thread import Thread
     from services.domain.catalog import Catalog
@@ -41,8 +43,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Deciding:
+    """What the strategy ``cluster`` needs."""
+
+    scorer: Scorer
+    planner: Planner
+    handover: Handover
+    store: SessionStore
+    sessions: Sessions
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True)
 class Renewed:
-    """What a newer catalog changes besides the loop, not yet taken over."""
+    """What a newer edition changes besides the loop, not yet taken over."""
 
     policy: Policy
     showing: Showing
@@ -51,7 +65,7 @@ class Renewed:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """All that stays when the catalog changes."""
+    """All that stays when the configuration changes, but for rules."""
 
     settings: GatewaySettings
     intake: Intake
@@ -66,6 +80,13 @@ class Serving:
     readiness: Callable[[], Mapping[str, bool]]
     running: set[Answer] = field(default_factory=set)
     """Answers on their way, whichever catalog they began with."""
+
+    def under(self, routing: RoutingSettings) -> Serving:
+        """Return the same under other settings of the same strategy."""
+        deciding = self.deciding
+        if deciding is not None:
+            deciding = replace(deciding, rules=routing.rules)
+        return replace(self, deciding=deciding, rescues=routing.rescue_rules)
 
     def actions(self, policy: Policy, catalog: Catalog, showing: Showing | None) -> Actions:
         """Return the loop under one policy and one catalog."""

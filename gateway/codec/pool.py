@@ -161,8 +161,8 @@ def _spec(wanted: CredentialSettings) -> pb.CredentialSpec:
         is_overage_window_family_scoped=wanted.window_scope.get("7d_oi") == "family",
         is_quota_header_trusted=wanted.unified_headers,
     )
-    spec.overage = pb.OveragePolicy.Value(f"OVERAGE_POLICY_{wanted.overage.upper()}")
-    spec.cooling = pb.CoolingPolicy.Value(f"COOLING_POLICY_{wanted.cooling.upper()}")
+    spec.overage = getattr(pb, f"OVERAGE_POLICY_{wanted.overage.upper()}")
+    spec.cooling = getattr(pb, f"COOLING_POLICY_{wanted.cooling.upper()}")
     return spec
 
 

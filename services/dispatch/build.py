@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.runtime.channel import ChannelTo
     from services.runtime.clock import Clock
     from services.runtime.providers import Provider
+    from services.runtime.reloading import Edition, TakeOver
     from services.runtime.settings import CommonSettings
 
 FULL_NAME = "pointsman.dispatch.v1.DispatchService"
@@ -58,9 +59,6 @@ def build(
     Raises:
         ConfigError: a provider is configured by halves.
     """
-    endpoints = {
-        provider.name: _endpoint(provider, settings) for provider in providers_of(common).values()
-    }
     shared_at = shared_url(common, "dispatch")
     sharing = _sharing(shared_at) if shared_at else None
     memos = Memos(clock, sharing)
@@ -69,7 +67,7 @@ def build(
     upstream = HttpUpstream(settings.tenant_networks)
     stage = Stage(
         catalog=catalog,
-        endpoints=endpoints,
+        endpoints=_endpoints(common, settings),
         credentials=CredentialsClient(channel, reports, clock),
         upstream=upstream,
         clock=clock,
@@ -83,6 +81,9 @@ def build(
     )
     jitter = random.Random()  # noqa: S311 - spreads retries, guards nothing
     servicer = Dispatch(stage, settings.budget(), jitter=lambda: jitter.uniform(-1.0, 1.0))
+
+    def adopt(edition: Edition[CommonSettings]) -> TakeOver:
+        return servicer.adopt(edition.catalog, _endpoints(edition.settings, settings))
 
     async def start() -> None:
         await asyncio.to_thread(upstream.prepare)
@@ -108,7 +109,7 @@ def build(
         secret_methods=frozenset({f"/{FULL_NAME}/Dispatch"}),
         max_message_bytes=settings.max_body_bytes + MESSAGE_SLACK_BYTES,
         info=lambda: {"catalog_version": servicer.catalog_version},
-        adopt=servicer.adopt,
+        adopt=adopt,
     )
 
 
@@ -116,6 +117,10 @@ def _sharing(url: str) -> ValkeyMemos:
     from services.dispatch.adapters.memos import ValkeyMemos  # one process needs no client
 
     return ValkeyMemos(url)
+
+
+def _endpoints(common: CommonSettings, settings: DispatchSettings) -> dict[str, Endpoint]:
+    return {name: _endpoint(provider, settings) for name, provider in providers_of(common).items()}
 
 
 def _endpoint(provider: Provider, settings: DispatchSettings) -> Endpoint:

@@ -15,15 +15,27 @@ from services.runtime.config import read_document
 from services.runtime.edge import EdgeOptions, serve_edge
 from services.runtime.parts import TABLES_OF_PARTS, Peers, watch_of
 from services.runtime.providers import providers_of
+from services.runtime.reloading import Edition
 from services.runtime.settings import CommonSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from services.runtime.config import Document
     from services.runtime.edge import Listening
 
 ENVELOPE_BYTES = 1024 * 1024
 """What a message may hold besides the body of a request."""
+
+
+class EdgeSettings(CommonSettings):
+    """What a gateway reads and takes over anew."""
+
+    routing: RoutingSettings = RoutingSettings()
+
+
+def _settings_of(document: Document) -> EdgeSettings:
+    return document.section(EdgeSettings, without=TABLES_OF_PARTS - {"routing"})
 
 
 def main(file: Path | None = None) -> int:
@@ -31,25 +43,31 @@ def main(file: Path | None = None) -> int:
 
     async def run() -> None:
         document = read_document(file)
-        common = document.section(CommonSettings, without=TABLES_OF_PARTS)
+        settings = _settings_of(document)
         own = document.section(GatewaySettings, "gateway")
-        log.configure(common.log.level, common.log.format)
+        log.configure(settings.log.level, settings.log.format)
         largest = own.max_body_bytes + ENVELOPE_BYTES
         peers = Peers(document, "gateway", {"dispatch": largest, "handover": largest})
-        routing = document.section(RoutingSettings, "routing")
         with document.naming_sources():
-            catalog = load_catalog(common.catalog, document.base, providers=providers_of(common))
+            known = providers_of(settings)
+            catalog = load_catalog(settings.catalog, document.base, providers=known)
             edge = gateway.build.build(
                 own,
-                routing,
-                common,
+                settings.routing,
+                settings,
                 catalog=catalog,
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )
         options = EdgeOptions(own.ops_listen, own.lame_duck_seconds, own.drain_seconds)
         try:
-            watch = watch_of(document, common, catalog, [edge.adopt])
+            watch = watch_of(
+                document,
+                Edition(settings, catalog),
+                [lambda edition: edge.adopt(edition, edition.settings.routing)],
+                read=_settings_of,
+                lasting=lambda newer: {"gateway": newer.section(GatewaySettings, "gateway")},
+            )
             with contextlib.ExitStack() as stack:
 
                 async def announce(listening: Listening) -> None:

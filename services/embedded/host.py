@@ -15,9 +15,10 @@ from services.embedded.settings import Settings
 from services.runtime import host, launch, log, parts
 from services.runtime.catalog import load_catalog
 from services.runtime.clock import SystemClock
-from services.runtime.config import read_document
+from services.runtime.config import ConfigError, read_document
 from services.runtime.edge import EdgeOptions, Listening, serve_edge
 from services.runtime.providers import BASE_URLS, providers_of
+from services.runtime.reloading import Edition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from services.runtime.config import Document
     from services.runtime.host import Bundle
     from services.runtime.inprocess import InProcessServer
+    from services.runtime.reloading import TakeOver
     from services.runtime.settings import ServiceSettings
 
 DRAIN_S = 10.0
@@ -59,8 +61,8 @@ async def run_embedded(document: Document, settings: Settings) -> None:
     """
     async with contextlib.AsyncExitStack() as stack:
         is_sandboxed = wants_sandbox(settings)
-        if is_sandboxed:
-            sandbox = Sandbox()
+        sandbox = Sandbox() if is_sandboxed else None
+        if sandbox is not None:
             stack.push_async_callback(sandbox.aclose)
             await sandbox.start()
             settings = with_sandbox(settings, sandbox.url)
@@ -93,10 +95,10 @@ async def run_embedded(document: Document, settings: Settings) -> None:
             announce=announce,
             watch=parts.watch_of(
                 document,
-                settings,
-                catalog,
-                [*(bundle.adopt for bundle in stage.bundles), stage.edge.adopt],
-                sandbox_documents(is_sandboxed=is_sandboxed),
+                Edition(settings, catalog),
+                [*(bundle.adopt for bundle in stage.bundles), stage.adopt],
+                read=lambda newer: _read_again(newer, sandbox),
+                models=sandbox_documents(is_sandboxed=is_sandboxed),
             ),
         )
 
@@ -125,11 +127,32 @@ class Stage:
             channel_to=self._channels("gateway"),
         )
 
+    def adopt(self, edition: Edition[Settings]) -> TakeOver:
+        """Return what makes the gateway use an edition.
+
+        Raises:
+            ConfigError: it names what is not there.
+        """
+        return self.edge.adopt(edition, edition.settings.routing)
+
     def _channels(self, caller: str) -> ChannelTo:
         def channel_to(name: str) -> Channel:
             return self._servers[name].channel(caller)
 
         return channel_to
+
+
+def _read_again(document: Document, sandbox: Sandbox | None) -> Settings:
+    """Return the settings of a configuration that changed.
+
+    Raises:
+        ConfigError: it is unusable, or the sandbox would have to come or go.
+    """
+    settings = document.section(Settings)
+    if wants_sandbox(settings) != (sandbox is not None):
+        what = "goes" if sandbox is not None else "comes"
+        raise ConfigError(f"providers: the sandbox {what} with a restart only")
+    return settings if sandbox is None else with_sandbox(settings, sandbox.url)
 
 
 def with_sandbox(settings: Settings, url: str) -> Settings:

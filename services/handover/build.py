@@ -15,7 +15,7 @@ from services.handover.server.writing import Writers
 from services.runtime import log
 from services.runtime.host import Bundle
 from services.runtime.providers import providers_of
-from services.runtime.reloading import Current
+from services.runtime.reloading import Current, Edition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,29 +46,29 @@ def build(
     Raises:
         ConfigError: a provider is configured by halves.
     """
-    current = Current(catalog)
+    first, current = Edition(common, catalog), Current(catalog)
     writers = Writers(DispatchModels(channel_to("dispatch"), clock), clock)
 
-    def summaries_on(used: Catalog) -> Summaries:
+    def summaries_on(edition: Edition[CommonSettings]) -> Summaries:
         def window_of(ref: BindingRef) -> int:
-            row = _row(used, ref.model_id, ref.provider, ref.index)
+            row = _row(edition.catalog, ref.model_id, ref.provider, ref.index)
             return row.context_window_tokens if row else 0
 
-        default = _default(settings, common, used)
+        default = _default(settings, edition)
         limits = Limits(settings.timeout_seconds, settings.max_summary_tokens, default)
         return Summaries(writers, limits, clock, window_of)
 
     compactions = Compactions(writers, settings.compaction_timeout_seconds, clock)
-    servicer = Handover(summaries_on(catalog), compactions, clock)
+    servicer = Handover(summaries_on(first), compactions, clock)
 
     async def start() -> None:
-        if _default(settings, common, catalog) is None:
+        if _default(settings, first) is None:
             _log.info(
                 "default_summarizer_unknown", model=settings.model, provider=settings.provider
             )
 
-    def adopt(newer: Catalog) -> Callable[[], None]:
-        steps = (current.adopt(newer), servicer.replaced(summaries_on(newer)))
+    def adopt(edition: Edition[CommonSettings]) -> Callable[[], None]:
+        steps = (current.adopt(edition), servicer.replaced(summaries_on(edition)))
 
         def take_over() -> None:
             for step in steps:
@@ -95,12 +95,10 @@ def peer_message_bytes(settings: HandoverSettings) -> dict[str, int]:
     return {"dispatch": settings.max_body_bytes + MESSAGE_SLACK_BYTES}
 
 
-def _default(
-    settings: HandoverSettings, common: CommonSettings, catalog: Catalog
-) -> Summarizer | None:
+def _default(settings: HandoverSettings, edition: Edition[CommonSettings]) -> Summarizer | None:
     """Return who writes summaries where a call names nobody; None: not known here."""
-    row = _row(catalog, settings.model, settings.provider, 0)
-    if row is None or settings.provider not in providers_of(common):
+    row = _row(edition.catalog, settings.model, settings.provider, 0)
+    if row is None or settings.provider not in providers_of(edition.settings):
         return None
     ref = BindingRef(row.model_id, row.provider, row.upstream_id, row.index)
     return Summarizer(ref, row.context_window_tokens)

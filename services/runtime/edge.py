@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from services.runtime.host import Bundle
-    from services.runtime.reloading import CatalogWatch
+    from services.runtime.reloading import Watch
 
 _log = get_logger("host")
 
@@ -74,12 +74,12 @@ async def serve_edge(
     bundles: Sequence[Bundle] = (),
     sockets: Sequence[tuple[Bundle, ServerOptions]] = (),
     announce: Callable[[Listening], Awaitable[None]] | None = None,
-    watch: CatalogWatch | None = None,
+    watch: Watch | None = None,
 ) -> None:
     """Run ``edge`` above ``bundles`` until SIGTERM or SIGINT, then drain and close everything.
 
     The bundles are reached in process; those in ``sockets`` listen on an address besides.
-    ``announce`` is called once all of it serves; ``watch`` brings newer catalogs.
+    ``announce`` is called once all of it serves; ``watch`` brings newer editions.
 
     Raises:
         OSError: an address cannot be bound.

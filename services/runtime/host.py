@@ -37,7 +37,7 @@ from services.runtime.ops import OpsListener
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from services.runtime.reloading import Adopt, CatalogWatch
+    from services.runtime.reloading import Adopt, Watch
 
 VERSION = "0.1.0"
 INFO_SERVICE = "pointsman.common.v1.InfoService"
@@ -67,7 +67,7 @@ class Bundle:
     info: Callable[[], Mapping[str, str]] = dict
     """``catalog_version``, ``config_version`` where it has them."""
     adopt: Adopt | None = None
-    """Checks a newer catalog and returns what takes it over; None: it uses none."""
+    """Checks a newer edition and returns what takes it over; None: it uses none."""
 
     @property
     def short_name(self) -> str:
@@ -213,9 +213,9 @@ class Server:
 
 
 async def serve(
-    bundles: Sequence[Bundle], server_options: ServerOptions, watch: CatalogWatch | None = None
+    bundles: Sequence[Bundle], server_options: ServerOptions, watch: Watch | None = None
 ) -> None:
-    """Run ``bundles``, told of newer catalogs by ``watch``, until SIGTERM or SIGINT; then drain.
+    """Run ``bundles``, told of newer editions by ``watch``, until SIGTERM or SIGINT; then drain.
 
     Raises:
         OSError: an address cannot be bound.

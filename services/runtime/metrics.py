@@ -13,9 +13,9 @@ RPC_SECONDS = Histogram(
     "pointsman_rpc_seconds", "Time from call to end on the server", ("method",), buckets=BUCKETS_S
 )
 RPC_IN_FLIGHT = Gauge("pointsman_rpc_in_flight", "RPCs running now", ("method",))
-CATALOG_RELOADS = Counter(
-    "pointsman_catalog_reloads_total",
-    "Catalogs that changed while the process ran, by what came of them",
+CONFIG_RELOADS = Counter(
+    "pointsman_config_reloads_total",
+    "Configurations and catalogs that changed while the process ran, by what came of them",
     ("outcome",),
 )
 LOOP_LAG_SECONDS = Gauge("pointsman_loop_lag_seconds", "Last measured lag of the event loop")

@@ -9,17 +9,20 @@ from services.runtime.catalog import catalog_files, load_catalog
 from services.runtime.clock import Clock, SystemClock
 from services.runtime.config import Document, SettingError, read_document
 from services.runtime.host import Bundle, ServerOptions, serve
+from services.runtime.lasting import effective, waiting_keys
 from services.runtime.providers import providers_of
-from services.runtime.reloading import CatalogWatch
+from services.runtime.reloading import EVERY_S, SETTLED_S, ConfigWatch, Edition, Loaded
 from services.runtime.settings import CommonSettings, ServiceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from pydantic import BaseModel
+
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel, ChannelTo
-    from services.runtime.reloading import Adopt
+    from services.runtime.reloading import TakeOver
 
 PORTS: Mapping[str, int] = {
     "scorer": 50051,
@@ -33,6 +36,7 @@ OPS_PORT_OFFSET = 1000
 TABLES_OF_PARTS = frozenset({"gateway", "routing", "services", "tls"})
 """Tables that belong to one part each; everything else is common."""
 
+C = TypeVar("C", bound=CommonSettings)
 S = TypeVar("S", bound=ServiceSettings)
 S_contra = TypeVar("S_contra", bound=ServiceSettings, contravariant=True)
 
@@ -120,20 +124,56 @@ def _ops_listen(name: str, listen: str) -> str:
 
 def watch_of(
     document: Document,
-    common: CommonSettings,
-    catalog: Catalog,
-    adopters: Iterable[Adopt | None],
-    extra: Iterable[Mapping[str, object]] = (),
-) -> CatalogWatch:
-    """Return what brings newer catalogs than ``catalog`` to those that take one over."""
-    known = providers_of(common)
-    documents = tuple(extra)
+    first: Edition[C],
+    adopters: Iterable[Callable[[Edition[C]], TakeOver] | None],
+    *,
+    read: Callable[[Document], C],
+    lasting: Callable[[Document], Mapping[str, BaseModel]] = lambda _: {},
+    models: Iterable[Mapping[str, object]] = (),
+    every_s: float = EVERY_S,
+    settled_s: float = SETTLED_S,
+) -> ConfigWatch[C]:
+    """Return what brings newer editions than ``first`` to those that take one over.
 
-    def load() -> Catalog:
-        return load_catalog(common.catalog, document.base, documents, providers=known)
+    ``read`` returns the settings of a document, ``lasting`` what a process reads besides, by its
+    place; ``models`` are documents of the catalog that no file holds.
+    """
+    more = tuple(models)
+    at_start = lasting(document)
 
-    files = catalog_files(common.catalog, document.base)
-    return CatalogWatch(load, files, catalog, [adopt for adopt in adopters if adopt is not None])
+    def loaded(newer: Document, edition: Edition[C], waiting: Iterable[str] = ()) -> Loaded[C]:
+        own = (newer.file,) if newer.file is not None else ()
+        files = (*own, *catalog_files(edition.settings.catalog, newer.base))
+        return Loaded(edition, newer, files, tuple(waiting))
+
+    def load() -> Loaded[C]:
+        newer = document if document.file is None else read_document(document.file, warn=_silent)
+        stated = read(newer)
+        settings = effective(first.settings, stated)
+        waiting = waiting_keys(first.settings, stated)
+        for place, section in lasting(newer).items():
+            waiting += waiting_keys(at_start[place], section, place)
+        with newer.naming_sources():
+            known = providers_of(settings)
+        catalog = load_catalog(settings.catalog, newer.base, more, providers=known)
+        return loaded(newer, Edition(settings, catalog), waiting)
+
+    wanted = [adopt for adopt in adopters if adopt is not None]
+    opened = loaded(document, first)
+    return ConfigWatch(load, opened, wanted, every_s=every_s, settled_s=settled_s)
+
+
+def common_of(document: Document) -> CommonSettings:
+    """Return what every process reads.
+
+    Raises:
+        ConfigError: a key is unknown or a value unusable.
+    """
+    return document.section(CommonSettings, without=TABLES_OF_PARTS)
+
+
+def _silent(_: str) -> None:
+    """Say nothing of unknown variables: the start did."""
 
 
 def main(
@@ -151,7 +191,7 @@ def main(
 
     async def run() -> None:
         document = read_document(file)
-        common = document.section(CommonSettings, without=TABLES_OF_PARTS)
+        common = common_of(document)
         settings = document.section(schema, f"services.{name}")
         log.configure(common.log.level, common.log.format)
         peers = Peers(document, name, peer_sizes(settings) if peer_sizes else None)
@@ -165,8 +205,16 @@ def main(
                 clock=SystemClock(),
                 channel_to=peers.channel,
             )
+        place = f"services.{name}"
+        watch = watch_of(
+            document,
+            Edition(common, catalog),
+            [bundle.adopt],
+            read=common_of,
+            lasting=lambda newer: {place: newer.section(schema, place)},
+        )
         try:
-            await serve((bundle,), options, watch_of(document, common, catalog, [bundle.adopt]))
+            await serve((bundle,), options, watch)
         finally:
             await peers.aclose()
 

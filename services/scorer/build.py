@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.domain.catalog import Catalog
     from services.runtime.channel import ChannelTo
     from services.runtime.clock import Clock
+    from services.runtime.reloading import Edition
     from services.runtime.settings import CommonSettings
     from services.scorer.model.artifact import Artifact
     from services.scorer.policy.decide import Desk
@@ -76,8 +77,8 @@ def build(
     async def start() -> None:
         slot.engine = await asyncio.to_thread(open_engine, settings, catalog, clock)
 
-    def adopt(newer: Catalog) -> Callable[[], None]:
-        engine = slot.engine
+    def adopt(edition: Edition[CommonSettings]) -> Callable[[], None]:
+        engine, newer = slot.engine, edition.catalog
         if engine is None:
             raise StartError("the scorer has no artifact yet")
         desk = _desk(engine.desk.artifact, newer, settings)

@@ -22,6 +22,7 @@ from services.planner.settings import PlannerSettings
 from services.runtime import status
 from services.runtime.channel import Channel
 from services.runtime.host import Bundle
+from services.runtime.reloading import Edition
 from services.runtime.settings import CommonSettings
 from tests.contract.planner_requests import (
     PIN,
@@ -56,7 +57,7 @@ async def test_a_newer_catalog_is_that_of_later_calls(serve: Serve) -> None:
     served = await serve(bundle)
     newer = build_catalog([{"schema": 1}])
     assert bundle.adopt is not None
-    take_over = bundle.adopt(newer)
+    take_over = bundle.adopt(Edition(CommonSettings(), newer))
     before = bundle.info()["catalog_version"]
     assert before != newer.version
     take_over()

@@ -18,6 +18,7 @@ from services.runtime import status
 from services.runtime.channel import Channel
 from services.runtime.host import Bundle
 from services.runtime.launch import StartError
+from services.runtime.reloading import Edition
 from services.runtime.settings import CommonSettings
 from services.scorer.build import build
 from services.scorer.settings import ScorerSettings
@@ -394,7 +395,7 @@ async def test_a_newer_catalog_is_that_of_later_calls(serve: Serve, tmp_path: Pa
     before = await stub.Score(request(), timeout=DEADLINE_S)
     newer = worlds.catalog(worlds.entry("other", price=(1.0, 5.0)))
     assert bundle.adopt is not None
-    take_over = bundle.adopt(newer)
+    take_over = bundle.adopt(Edition(CommonSettings(), newer))
     assert await picks(stub) == {before.pick.binding.model_id}
     take_over()
     after = await stub.Score(request(), timeout=DEADLINE_S)
@@ -415,5 +416,5 @@ async def test_a_catalog_that_the_artifact_cannot_speak_for_is_refused(
     stub = await stub_of(serve, bundle)
     assert bundle.adopt is not None
     with pytest.raises(StartError, match="has figures for no tiered model"):
-        bundle.adopt(worlds.catalog())
+        bundle.adopt(Edition(CommonSettings(), worlds.catalog()))
     assert (await stub.Score(request(), timeout=DEADLINE_S)).pick.binding.model_id

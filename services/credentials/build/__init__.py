@@ -29,15 +29,17 @@ from services.runtime.reloading import Current
 from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import grpc
 
     from services.credentials.ports import Shared, TokenJournal
     from services.credentials.settings import CredentialsSettings
     from services.domain.catalog import Catalog
+    from services.domain.vocab import WireFamily
     from services.runtime.channel import ChannelTo
     from services.runtime.clock import Clock
+    from services.runtime.reloading import Edition, TakeOver
     from services.runtime.settings import CommonSettings
 
 __all__ = ["SECRET_METHODS", "build", "declared_pool", "encryption_keys_of", "make_service"]
@@ -75,12 +77,25 @@ def build(
     Raises:
         SettingError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
     """
-    current = Current(catalog)
-    service, options = make_service(settings, common, current=current, clock=clock)
+    current, families = Current(catalog), families_of(common)
+    service, options = make_service(settings, common, families, current=current, clock=clock)
     servicer = CredentialsServicer(service, options, clock)
 
     def attach(server: grpc.aio.Server) -> None:
         rpc.add_CredentialsServiceServicer_to_server(servicer, server)
+
+    def adopt(edition: Edition[CommonSettings]) -> TakeOver:
+        providers = providers_of(edition.settings)
+        declared, known = declared_pool(edition.settings, providers), families_of(edition.settings)
+        put_catalog = current.adopt(edition)
+
+        def take_over() -> None:
+            put_catalog()
+            families.clear()
+            families.update(known)
+            service.redeclarer.want(declared)
+
+        return take_over
 
     return Bundle(
         full_name=FULL_NAME,
@@ -90,27 +105,39 @@ def build(
         allowed_callers=ALLOWED_CALLERS,
         secret_methods=SECRET_METHODS,
         readiness=service.readiness,
-        adopt=current.adopt,
+        adopt=adopt,
     )
 
 
+def families_of(common: CommonSettings) -> dict[str, WireFamily]:
+    """Return the dialect of every provider."""
+    return {name: one.family for name, one in providers_of(common).items()}
+
+
 def make_service(
-    settings: CredentialsSettings, common: CommonSettings, *, current: Current, clock: Clock
+    settings: CredentialsSettings,
+    common: CommonSettings,
+    families: Mapping[str, WireFamily],
+    *,
+    current: Current,
+    clock: Clock,
 ) -> tuple[Service, Options]:
     """Return the service behind the gRPC face, not yet started, and what it was told.
+
+    ``families`` are those of all providers, for as long as it runs.
 
     Raises:
         SettingError: the pool is inconsistent, or PostgreSQL is used without encryption keys.
     """
     providers = providers_of(common)
     options = Options(
-        families={name: one.family for name, one in providers.items()},
+        families=families,
         declared=declared_pool(common, providers),
         terms=Terms(
             Strategy(settings.strategy), settings.affinity_survives_warning, settings.force_prefix
         ),
         rules=Rules(
-            families={name: one.family for name, one in providers.items()},
+            families=families,
             family_of=_family_of(current),
             warning_fallback_age_s=settings.warning_fallback_age_seconds,
             codex_warn_percent=settings.codex_warn_percent,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
-from services.credentials.build import ALLOWED_CALLERS, make_service
+from services.credentials.build import ALLOWED_CALLERS, families_of, make_service
 from services.credentials.server import CredentialsServicer
 from services.runtime.admission import Admission
 from services.runtime.inprocess import InProcessServer
@@ -39,7 +39,8 @@ async def opened(
         StartError: the store cannot be used.
         SettingError: a setting cannot be used.
     """
-    service, options = make_service(settings, common, current=Current(catalog), clock=clock)
+    current, families = Current(catalog), families_of(common)
+    service, options = make_service(settings, common, families, current=current, clock=clock)
     rules = Admission("credentials", ALLOWED_CALLERS, is_logged=False)
     server = InProcessServer([ServerEdge(rules)])
     servicer = CredentialsServicer(service, options, clock)

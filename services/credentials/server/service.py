@@ -29,6 +29,7 @@ from services.credentials.server.minting import Minter
 from services.credentials.server.operator import Operator
 from services.credentials.server.paths import Paths
 from services.credentials.server.presented import PresentedBook
+from services.credentials.server.redeclaring import Redeclarer
 from services.credentials.server.refreshing import Refresher
 from services.credentials.server.reports import Evidence, Reports
 from services.credentials.server.resealing import Resealed, reseal
@@ -135,6 +136,7 @@ class Service:
             options,
             clock,
         )
+        self.redeclarer = Redeclarer(self.vault, clock)
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def start(self) -> None:
@@ -150,6 +152,7 @@ class Service:
             self.eligibility.run(),
             self.reports.run(),
             self.refresher.run(),
+            self.redeclarer.run(),
             self._announcing.speak(),
             self._announcing.listen(self.vault),
             self._announcing.meet(),

@@ -198,6 +198,16 @@ class Vault(Mirror):
         revision = await self._store.replace(written, record.credential.state_version, audit)
         return await self._adopt(written, revision, new)
 
+    async def declare(self, wanted: tuple[Declared, ...]) -> None:
+        """Bring a declared pool into the store that is open, in the place of the last one.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE; some of it may have been stored.
+            StartError: others write all the time.
+        """
+        async with self._writing:
+            await self._reconcile(wanted)
+
     async def _reconcile(self, wanted: tuple[Declared, ...]) -> None:
         """Bring the declared pool into the store; when another replica is faster, look again."""
         reconciler = Reconciler(self._store, self._sealer, self.hasher)

@@ -15,11 +15,12 @@ from services.dispatch.server.batches import batched
 from services.dispatch.server.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     import grpc
 
     from services.dispatch.model.plan import Budget
+    from services.dispatch.ports import Endpoint
     from services.dispatch.server.target import Stage
     from services.domain.catalog import Catalog
 
@@ -37,9 +38,9 @@ class Dispatch(rpc.DispatchServiceServicer):
         """The version of the catalog of the next walk."""
         return self._stage.catalog.version
 
-    def adopt(self, catalog: Catalog) -> Callable[[], None]:
-        """Return what makes later walks use ``catalog``; those that run keep theirs."""
-        stage = replace(self._stage, catalog=catalog)
+    def adopt(self, catalog: Catalog, endpoints: Mapping[str, Endpoint]) -> Callable[[], None]:
+        """Return what makes later walks use these; those that run keep theirs."""
+        stage = replace(self._stage, catalog=catalog, endpoints=endpoints)
 
         def take_over() -> None:
             self._stage = stage

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.fakes.process import RunningProcess
+from tests.fakes.process import LogLine, RunningProcess
 from tests.fakes.upstream import FakeUpstream
 from tests.integration.cli.pointsman import environment
 from tests.integration.embedded.acme import CATALOG, START_S, TOKEN, configured, served
@@ -68,3 +69,76 @@ async def test_models_come_and_go_without_a_restart(tmp_path: Path, upstream: Fa
             assert "acme-new" not in await ids(client)
             assert await status_of(client, "acme-new") == 404
             assert await status_of(client, "acme-large") == 200
+
+
+SECOND = '[[credentials]]\nprovider = "acme"\nlabel = "second"\nsecret = "canary-second"\n'
+"""An account of the same provider that serves before the other."""
+
+
+@pytest.mark.spec("OPS-98", "OPS-99")
+async def test_settings_come_and_go_without_a_restart(
+    tmp_path: Path, upstream: FakeUpstream
+) -> None:
+    configured(tmp_path, upstream)
+    file = tmp_path / "pointsman.toml"
+    plain = file.read_text()
+    env = environment(tmp_path, POINTSMAN_BOOTSTRAP_KEY=TOKEN, POINTSMAN_LOG__FORMAT="json")
+    async with served(tmp_path, "", env) as process, FakeUpstream() as other:
+        url = f"http://127.0.0.1:{await port_of(process)}"
+        async with httpx.AsyncClient(base_url=url, headers=HEADERS, trust_env=False) as client:
+
+            async def reloaded(text: str, event: str, times: int = 1, **fields: object) -> LogLine:
+                """Change the file, and return the line that was waited for."""
+                aside = tmp_path / "pointsman.new"
+                aside.write_text(text)
+                aside.replace(file)
+                process.send_signal(signal.SIGHUP)
+
+                def is_last(line: LogLine) -> bool:
+                    found = [each for each in process.lines if each.has(event=event, **fields)]
+                    return len(found) >= times and line is found[-1]
+
+                return await process.wait_for_line(is_last, LATER_S)
+
+            async def served_by(key: str) -> None:
+                """Return once requests are served by a key; it is adopted just after its line."""
+                async with asyncio.timeout(LATER_S):
+                    while True:
+                        assert await status_of(client, "acme-large") == 200
+                        if upstream.requests[-1].key == key:
+                            return
+
+            await served_by("canary-upstream-key")
+            with_second = plain + SECOND + "priority = 5\n"
+            await reloaded(with_second, "pool_reconciled", changed=1, removed=0, times=2)
+            await served_by("canary-second")
+            await reloaded(plain, "pool_reconciled", changed=0, removed=1)
+            await served_by("canary-upstream-key")
+            await reloaded(with_second, "pool_reconciled", changed=1, removed=0, times=3)
+            await served_by("canary-second")
+
+            await reloaded(plain, "pool_reconciled", changed=0, removed=1, times=2)
+            closed = plain.replace("[routing]", '[routing]\nexcluded_models = ["acme-large"]')
+            await reloaded(closed, "config_reloaded", keys=["routing.excluded_models"])
+            assert await status_of(client, "acme-large") == 400
+            wrong = plain.replace("[routing]", '[routing]\nexcluded_model = ["acme-large"]')
+            failed = await reloaded(wrong, "config_reload_failed")
+            assert "routing.excluded_model: unknown key; did you mean" in str(failed.fields)
+            nobody = plain.replace("[routing]", '[routing]\nexcluded_models = ["acme-larg"]')
+            failed = await reloaded(nobody, "config_reload_failed", times=2)
+            assert "pointsman.toml: routing.excluded_models.0: no model" in str(failed.fields)
+            assert await status_of(client, "acme-large") == 400
+
+            moved = plain.replace(upstream.base_url, other.base_url)
+            moved = moved.replace('listen = "127.0.0.1:0"', 'listen = "127.0.0.1:1"', 1)
+            waiting = await reloaded(moved, "config_restart_needed")
+            assert waiting.fields["keys"] == ["gateway.listen"]
+            await process.wait_for_event(
+                "config_reloaded",
+                LATER_S,
+                keys=["providers.acme.base_url", "routing.excluded_models"],
+            )
+            before = len(upstream.requests)
+            assert await status_of(client, "acme-large") == 200
+            assert (len(upstream.requests), len(other.requests)) == (before, 1)
+        assert [line.text for line in process.lines if "canary" in line.text] == []

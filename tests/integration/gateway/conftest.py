@@ -10,11 +10,12 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from gateway.build import Deciding, Gateway
+from gateway.build import Gateway
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Head, StreamFailure, Tail
 from gateway.office.ports import Pool
 from gateway.remembering import Remembering
+from gateway.serving import Deciding
 from gateway.settings import GatewaySettings
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily

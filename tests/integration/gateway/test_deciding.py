@@ -11,12 +11,12 @@ import orjson
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.build import Deciding
 from gateway.deciding.kinds import Rules
 from gateway.model import BindingRef, Head, Tail
 from gateway.model.action import Knobs
 from gateway.model.decision import PlanAnswer, Strategy, SummaryAnswer, SummaryMode
 from gateway.model.record import AttemptOutcome, AttemptRecord
+from gateway.serving import Deciding
 from gateway.sessions import Session
 from gateway.sessions.memory import Sessions
 from gateway.sessions.model import CacheState

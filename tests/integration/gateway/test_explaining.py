@@ -14,12 +14,13 @@ from pointsman.common.v1 import attempt_pb2
 from pointsman.router.v1 import router_pb2, router_pb2_grpc
 from pydantic import SecretStr
 
-from gateway.build import Deciding, Gateway
+from gateway.build import Gateway
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import Failed
 from gateway.model.decision import PlanAnswer, Strategy
 from gateway.model.explained import CredentialPreview
+from gateway.serving import Deciding
 from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
 from gateway.showing import Showing, Sources

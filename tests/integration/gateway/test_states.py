@@ -10,12 +10,12 @@ import orjson
 import pytest
 from prometheus_client import REGISTRY
 
-from gateway.build import Deciding
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Tail
 from gateway.model.decision import Strategy
 from gateway.remembering import Remembering
+from gateway.serving import Deciding
 from gateway.sessions.memory import Sessions
 from services.domain.catalog import build_catalog
 from services.domain.vocab import WireFamily
