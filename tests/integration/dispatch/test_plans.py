@@ -82,7 +82,9 @@ async def test_the_highest_effort_is_the_plans_own_word(
         answer = await stand.run(thinking_hard(stand, client))
         assert answer.tail.record.family is RESPONSES
         (request,) = stand.providers["p1"][0].requests
-        assert request.json["reasoning"]["effort"] == level
+        reasoning = request.json["reasoning"]
+        assert isinstance(reasoning, dict)
+        assert reasoning["effort"] == level
 
 
 @pytest.mark.spec("DSP-72")
