@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from services.domain.errors import RouterError
 from services.runtime.launch import StartError
@@ -11,7 +11,6 @@ from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from services.credentials.policy.declared import Declared
-    from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
 RETRY_S = 1.0
@@ -20,10 +19,22 @@ RETRY_S = 1.0
 _log = get_logger("credentials")
 
 
+class Holder(Protocol):
+    """Holds the pool; the vault does."""
+
+    async def declare(self, wanted: tuple[Declared, ...]) -> None:
+        """Bring a declared pool into the store, in the place of the last one.
+
+        Raises:
+            RouterError, StartError: it could not be stored.
+        """
+        ...
+
+
 class Redeclarer:
     """Stores the pool that was stated last, as soon as the store takes it."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Holder, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._wanted: tuple[Declared, ...] = ()
