@@ -166,7 +166,7 @@ class RoutingSettings(Section):
     """Whether an overload (529) that another model made good is held against the model for the
     session; else only two in a row count, and against the provider."""
     rate_limit_cooldown_seconds: float = Field(default=45.0, ge=1)
-    """How long a throttled model rests."""
+    """How long a throttled model rests; then one action of the session tries it for all."""
 
     @property
     def rescue_rules(self) -> RescueRules:
