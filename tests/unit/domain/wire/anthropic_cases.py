@@ -1,8 +1,7 @@
-"""Builders that the tests of the Messages codec share: bodies, frames, contexts and targets."""
+"""Builders that the tests of the Messages codec share: bodies, frames and targets."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,8 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.stream import MessagesStreamDecoder
 from services.domain.wire.anthropic.writer import MessagesStreamEncoder
-from services.domain.wire.model import RenderContext, Request, Role, Target, Turn
+from services.domain.wire.model import Request, Role, Target, Turn
+from tests.unit.domain.wire.contexts import context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,17 +94,6 @@ def decoded(stream: bytes) -> list[Event]:
     """Return all events of a stream that came in one piece."""
     decoder = MessagesStreamDecoder()
     return [*decoder.feed(stream), *decoder.finish()]
-
-
-def context(estimate: int = 50) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=estimate,
-    )
 
 
 def written(events: Iterable[Event]) -> list[Json]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import RenderContext, Target, UpstreamError
+from services.domain.wire.model import Target, UpstreamError
 from services.domain.wire.reading import mapping, rows
 from services.domain.wire.translation import AnswerTranslation
+from tests.unit.domain.wire.contexts import context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,19 +57,6 @@ def sent(
     return told
 
 
-def context(upstream: WireFamily | None = None, *, is_usage_wanted: bool = True) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=50,
-        is_usage_wanted=is_usage_wanted,
-        upstream_family=upstream,
-    )
-
-
 def decoded(upstream: WireFamily, stream: bytes | Sequence[bytes]) -> list[Event]:
     """Return the events of an upstream's stream."""
     decoder = codec_for(upstream).stream_decoder()
@@ -86,7 +73,7 @@ def streamed(
     is_usage_wanted: bool = True,
 ) -> bytes:
     """Return the bytes that a client is sent for an upstream's stream."""
-    where = context(upstream, is_usage_wanted=is_usage_wanted)
+    where = context(upstream=upstream, is_usage_wanted=is_usage_wanted)
     translation = AnswerTranslation(client, where)
     encoder = codec_for(client).stream_encoder(where)
     return encoder.feed(translation.feed(decoded(upstream, stream)))
@@ -115,7 +102,7 @@ def frames_of(raw: bytes) -> list[dict[str, object]]:
 
 def answered(upstream: WireFamily, body: Json, client: WireFamily) -> dict[str, object]:
     """Return the whole answer that a client is sent for an upstream's whole answer."""
-    where = context(upstream)
+    where = context(upstream=upstream)
     whole = codec_for(upstream).decode_response(json.dumps(body).encode())
     response = AnswerTranslation(client, where).response(whole)
     told: dict[str, object] = json.loads(codec_for(client).encode_response(response, where))
@@ -125,7 +112,9 @@ def answered(upstream: WireFamily, body: Json, client: WireFamily) -> dict[str, 
 def told_whole(upstream: WireFamily, body: Json, client: WireFamily) -> list[dict[str, object]]:
     """Return the frames for a client that streams where the upstream answered whole."""
     whole = codec_for(upstream).decode_response(json.dumps(body).encode())
-    return frames_of(codec_for(client).stream_encoder(context(upstream)).feed(events_of(whole)))
+    return frames_of(
+        codec_for(client).stream_encoder(context(upstream=upstream)).feed(events_of(whole))
+    )
 
 
 def failure_of(events: Sequence[Event]) -> UpstreamError | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.model import (
     HouseRules,
-    RenderContext,
     Request,
     Role,
     Target,
@@ -80,15 +78,3 @@ def tool_names(body: Mapping[str, object]) -> list[str]:
         rows = tool.get("functionDeclarations") or [tool.get("function") or tool]
         names += [row["name"] for row in rows]
     return names
-
-
-def context(tools: tuple[Tool, ...] = (), upstream: WireFamily | None = None) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        tools=tools,
-        upstream_family=upstream,
-    )

@@ -1,15 +1,14 @@
-"""Builders that the tests of the Gemini codec share: frames, answers, contexts and targets."""
+"""Builders that the tests of the Gemini codec share: frames, answers and targets."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.gemini.stream import GeminiStreamDecoder
-from services.domain.wire.model import RenderContext, Target
+from services.domain.wire.model import Target
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Event
@@ -54,18 +53,6 @@ def decoded(stream: bytes) -> list[Event]:
     """Return all events of a stream that came in one piece."""
     decoder = GeminiStreamDecoder()
     return [*decoder.feed(stream), *decoder.finish()]
-
-
-def context(*, is_reasoning_wanted: bool = True) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=11,
-        is_reasoning_wanted=is_reasoning_wanted,
-    )
 
 
 def target(facts: ModelFacts | None = None, *, max_output_tokens: int | None = None) -> Target:

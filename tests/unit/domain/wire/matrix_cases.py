@@ -1,15 +1,15 @@
-"""What the tests of the matrix share: targets, contexts, and the way of an answer through it."""
+"""What the tests of the matrix share: targets, and the way of an answer through it."""
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import ModelFacts
 from services.domain.wire.assemble import Assembler
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import RenderContext, Target
+from services.domain.wire.model import Target
 from services.domain.wire.translation import AnswerTranslation
+from tests.unit.domain.wire.contexts import context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,17 +22,6 @@ def target(family: WireFamily) -> Target:
     """Return a target whose catalog entry says nothing special."""
     facts = ModelFacts(reasoning="optional")
     return Target(family, "acme", "routed-model", "upstream-model", facts)
-
-
-def context() -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=11,
-    )
 
 
 def events_of(upstream: WireFamily, chunks: Iterable[bytes]) -> list[Event]:

@@ -1,16 +1,16 @@
-"""Builders that the tests of the chat codec share: frames, contexts and targets."""
+"""Builders that the tests of the chat codec share: frames and targets."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
-from services.domain.wire.model import RenderContext, Target
+from services.domain.wire.model import Target
 from services.domain.wire.openai_chat.stream import ChatStreamDecoder
 from services.domain.wire.openai_chat.writer import ChatStreamEncoder
+from tests.unit.domain.wire.contexts import context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,18 +49,6 @@ def decoded(stream: bytes) -> list[Event]:
     """Return all events of a stream that came in one piece."""
     decoder = ChatStreamDecoder()
     return [*decoder.feed(stream), *decoder.finish()]
-
-
-def context(*, is_usage_wanted: bool = True) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=11,
-        is_usage_wanted=is_usage_wanted,
-    )
 
 
 def encoded(events: list[Event], *, is_usage_wanted: bool = True) -> list[dict[str, object]]:

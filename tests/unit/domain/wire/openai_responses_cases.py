@@ -1,15 +1,15 @@
-"""Builders that the tests of the Responses codec share: events, contexts and targets."""
+"""Builders that the tests of the Responses codec share: events and targets."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING
 
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
-from services.domain.wire.model import RenderContext, Target
+from services.domain.wire.model import Target
 from services.domain.wire.openai_responses import CODEC
+from tests.unit.domain.wire.contexts import context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,18 +99,6 @@ def decoded(*chunks: bytes) -> list[Event]:
     decoder = CODEC.stream_decoder()
     events = [told for chunk in chunks for told in decoder.feed(chunk)]
     return [*events, *decoder.finish()]
-
-
-def context(tools: tuple[Tool, ...] = ()) -> RenderContext:
-    """Return a context with a fixed clock and counted ids."""
-    numbers = itertools.count(1)
-    return RenderContext(
-        model_id="routed-model",
-        created_unix_s=1_700_000_000,
-        new_id=lambda prefix: f"{prefix}{next(numbers)}",
-        estimated_input_tokens=11,
-        tools=tools,
-    )
 
 
 def frames_of(raw: bytes) -> list[Json]:

@@ -24,7 +24,8 @@ from services.domain.wire.model import (
     Usage,
     WireError,
 )
-from tests.unit.domain.wire.anthropic_cases import Json, context
+from tests.unit.domain.wire.anthropic_cases import Json
+from tests.unit.domain.wire.contexts import context
 
 ANSWER: Json = {
     "id": "msg_up",
@@ -133,7 +134,7 @@ def test_foreign_state_is_never_shown() -> None:
 def test_without_reported_usage_the_input_is_an_estimate() -> None:
     usage = encoded(Text("a"))["usage"]
     assert isinstance(usage, dict)
-    assert (usage["input_tokens"], usage["output_tokens"]) == (50, 0)
+    assert (usage["input_tokens"], usage["output_tokens"]) == (11, 0)
 
 
 @pytest.mark.spec("DSP-150", "XLT-205")

@@ -19,7 +19,7 @@ from services.domain.wire.model import (
     ToolUse,
     Usage,
 )
-from tests.unit.domain.wire.anthropic_cases import context
+from tests.unit.domain.wire.contexts import context
 
 BLOCKS = (
     Thinking("hm"),

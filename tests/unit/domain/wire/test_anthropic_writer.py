@@ -28,7 +28,8 @@ from services.domain.wire.model import (
     Usage,
     UsageSeen,
 )
-from tests.unit.domain.wire.anthropic_cases import Json, context, frames_of, kinds, written
+from tests.unit.domain.wire.anthropic_cases import Json, frames_of, kinds, written
+from tests.unit.domain.wire.contexts import context
 
 START = Start("up", "upstream-model")
 END = End(Stop(StopReason.END_TURN), Usage(fresh_input=100, cache_read=900, output=7))
@@ -95,7 +96,7 @@ def test_the_grammar_of_a_whole_answer() -> None:
         "stop_reason": None,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": 50,
+            "input_tokens": 11,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "output_tokens": 0,

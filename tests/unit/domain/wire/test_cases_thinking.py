@@ -12,6 +12,7 @@ from services.domain.wire.state.kept import lost_state
 from services.domain.wire.state.requests import has_unsigned_calls, opened
 from services.domain.wire.translation import AnswerTranslation
 from tests.unit.domain.wire import gemini_cases as gemini
+from tests.unit.domain.wire.contexts import context
 from tests.unit.domain.wire.flows import (
     A,
     G,
@@ -22,7 +23,6 @@ from tests.unit.domain.wire.flows import (
     at,
     built,
     calls,
-    context,
     decoded,
     kinds,
     said,
@@ -135,7 +135,7 @@ def test_parallel_calls_come_back_in_one_content_with_their_signature() -> None:
 def test_state_is_found_again_for_a_client_that_cuts_ids() -> None:
     """B-092: from what the session kept; without it the history counts as unsigned."""
     events = decoded(G, gemini.frame(THREE_CALLS[0], finish="STOP"))
-    where = context(G)
+    where = context(upstream=G)
     translation = AnswerTranslation(O, where)
     raw = codec_for(O).stream_encoder(where).feed(translation.feed(events))
     found = calls(

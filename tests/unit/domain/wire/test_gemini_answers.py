@@ -34,11 +34,11 @@ from services.domain.wire.model import (
     Usage,
     WireError,
 )
+from tests.unit.domain.wire.contexts import context
 from tests.unit.domain.wire.gemini_cases import (
     Json,
     answer,
     call,
-    context,
     decoded,
     frame,
     frames_of,

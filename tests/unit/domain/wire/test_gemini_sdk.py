@@ -22,7 +22,7 @@ from services.domain.wire.model import (
     ToolUse,
     Usage,
 )
-from tests.unit.domain.wire.gemini_cases import context
+from tests.unit.domain.wire.contexts import context
 
 genai = pytest.importorskip("google.genai")
 

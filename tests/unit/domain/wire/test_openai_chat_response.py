@@ -24,7 +24,8 @@ from services.domain.wire.model import (
 )
 from services.domain.wire.openai_chat.error import decode_error, encode_error, encode_stream_error
 from services.domain.wire.openai_chat.response import decode_response, encode_response
-from tests.unit.domain.wire.openai_chat_cases import DONE, context, decoded, frame
+from tests.unit.domain.wire.contexts import context
+from tests.unit.domain.wire.openai_chat_cases import DONE, decoded, frame
 
 USAGE = {
     "prompt_tokens": 500,

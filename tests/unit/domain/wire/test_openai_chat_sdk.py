@@ -23,7 +23,8 @@ from services.domain.wire.model import (
     Usage,
 )
 from services.domain.wire.openai_chat import CODEC
-from tests.unit.domain.wire.openai_chat_cases import context, encoded
+from tests.unit.domain.wire.contexts import context
+from tests.unit.domain.wire.openai_chat_cases import encoded
 
 STOP = Stop(StopReason.TOOL_USE)
 

@@ -21,7 +21,8 @@ from services.domain.wire.model import (
     UsageSeen,
 )
 from services.domain.wire.openai_chat.writer import ChatStreamEncoder
-from tests.unit.domain.wire.openai_chat_cases import context, decoded, encoded
+from tests.unit.domain.wire.contexts import context
+from tests.unit.domain.wire.openai_chat_cases import decoded, encoded
 
 END = End(Stop(StopReason.END_TURN), Usage(fresh_input=12, output=30))
 SAY: list[Event] = [Start("m", "up"), BlockOpen(0, "text"), BlockDelta(0, "hi"), BlockClose(0)]

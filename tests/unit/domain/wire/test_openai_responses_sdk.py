@@ -9,7 +9,7 @@ from openai.types.responses import Response, ResponseFunctionToolCall, ResponseR
 
 from services.domain.wire.model import ClientError, ErrorKind
 from services.domain.wire.openai_responses import CODEC
-from tests.unit.domain.wire.openai_responses_cases import context
+from tests.unit.domain.wire.contexts import context
 from tests.unit.domain.wire.test_openai_responses_writer import ANSWER, EVENTS
 
 

@@ -32,11 +32,11 @@ from services.domain.wire.model import (
 )
 from services.domain.wire.openai_responses import CODEC
 from services.domain.wire.state.requests import opened
+from tests.unit.domain.wire.contexts import context
 from tests.unit.domain.wire.openai_responses_cases import (
     CUSTOM,
     NAMESPACE,
     Json,
-    context,
     encoded,
     frames_of,
     request,

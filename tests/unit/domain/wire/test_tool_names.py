@@ -21,11 +21,11 @@ from services.domain.wire.model import (
     Usage,
 )
 from services.domain.wire.tool_names import aliases_of, original_names
+from tests.unit.domain.wire.contexts import context
 from tests.unit.domain.wire.foreign_cases import (
     FAMILIES,
     PAIRS,
     asked_with_call,
-    context,
     encoded,
     functions,
     target,
