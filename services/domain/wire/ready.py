@@ -23,7 +23,7 @@ from services.domain.wire.model import (
     UnbuildableError,
 )
 from services.domain.wire.pairing import without_repeats
-from services.domain.wire.reading import peek
+from services.domain.wire.reading import is_object
 from services.domain.wire.tool_names import with_legal_names
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _with_hidden_user(request: Request, target: Target, transforms: list[Transfo
     if not request.user or (target.is_vendor and {request.family, target.family} == _OPENAI):
         return request
     has_member = target.family is not WireFamily.GEMINI
-    if not target.rules.user_hash_key or not has_member or isinstance(peek(request.user), dict):
+    if not target.rules.user_hash_key or not has_member or is_object(request.user):
         transforms.append(Transform("user", TransformAction.DROPPED, "user"))
         return replace(request, user="")
     transforms.append(Transform("user_hashed", TransformAction.PROJECTED, "user"))
