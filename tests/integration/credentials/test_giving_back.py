@@ -47,10 +47,14 @@ class Kept(Alone):
         self.slots: set[str] = set()
         self.binding: asyncio.Event | None = None
         """Bindings wait for it."""
+        self.answering: asyncio.Event | None = None
+        """Answers about slots that were taken wait for it."""
 
     async def take(self, slot: Slot, ttl_s: float) -> bool:
         """Take a slot."""
         self.slots.add(slot.grant_id)
+        if self.answering is not None:
+            await self.answering.wait()
         return True
 
     async def free(self, slot: Slot) -> None:
@@ -147,6 +151,22 @@ async def test_a_caller_who_leaves_while_its_session_is_bound_leaves_no_slot_tak
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
         assert (shared.slots, one.grants.count(named(one, "a").id)) == (set(), 0)
+
+
+@pytest.mark.spec("CRD-158")
+async def test_a_caller_who_leaves_before_it_hears_of_its_slot_leaves_none_taken(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    shared = Kept()
+    shared.answering = asyncio.Event()
+    options = replace(OPTIONS, declared=(account("a", max_in_flight=1),))
+    store = SqlStore(f"sqlite:///{tmp_path}/credentials.db")
+    async with running(service(store, options, shared, clock)) as (one,):
+        work = asyncio.create_task(picked(one))
+        await until(lambda: bool(shared.slots))
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        assert shared.slots == set()
 
 
 @pytest.mark.spec("CRD-46", "CRD-134")
