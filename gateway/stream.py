@@ -19,6 +19,9 @@ from services.domain.sse import is_at_boundary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+_GONE = (ConnectionError, RuntimeError)
+"""What a closed connection raises."""
+
 
 class HttpReply:
     """Answers one HTTP request; nothing is sent before the first call."""
@@ -82,8 +85,10 @@ class HttpReply:
         tail = data[-4:]
         self._last = tail if len(tail) == 4 else (self._last + tail)[-4:]
         self._written_s = self._blocked_since_s = self._loop.time()
-        with _gone_client():
+        try:  # the one call per chunk: no context manager
             await response.write(data)
+        except _GONE as error:
+            raise ClientGoneError from error
         self._blocked_since_s = 0.0
 
     async def end(self) -> None:
@@ -139,5 +144,5 @@ def _gone_client() -> Iterator[None]:
     """Turn what a closed connection raises into one error."""
     try:
         yield
-    except (ConnectionError, RuntimeError) as error:
+    except _GONE as error:
         raise ClientGoneError from error

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from gateway.ports import UsageTap
     from services.runtime.clock import Clock
 
-NOTE_INTERVAL_S = 1.0
-"""Shortest time between two notes of a stream's progress."""
+NOTE_INTERVAL_S = 5.0
+"""Shortest time between two notes of a stream's progress: what a killed process may not know of.
+
+A stream of a chunk a second would else be written down with every chunk."""
 
 
 class Ticket:

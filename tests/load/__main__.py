@@ -1,9 +1,10 @@
 """Measures many slow streams: ``python -m tests.load --streams 1000 --seconds 120``.
 
 Prints what the product and a bare proxy did with the same load, and the ratio of their transits.
-Provider and clients share all cores but the last; the process under test has that one. Every ninth
-provider pauses for ``--pause`` seconds, which keepalives must fill. Exits 1 when a stream was not
-whole or a keepalive was missed.
+Provider and clients share all cores but the last; the process under test has that one. With
+``--paths same`` like is compared with like: the proxy passes bytes too. ``--arrivals burst`` brings
+all chunks of a second in one moment. Every ninth provider pauses for ``--pause`` seconds, which
+keepalives must fill. Exits 1 when a stream was not whole or a keepalive was missed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.load.measuring import Load, of_product, of_proxy
+from tests.load.measuring import Arrivals, Load, Paths, of_product, of_proxy
 
 PROXY_CHUNKS = 25
 """The bare proxy gives a stream a minute at most; its transits need no more."""
@@ -29,9 +30,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=int, default=120, help="length of each stream")
     parser.add_argument("--pause", type=float, default=40.0, help="silence in every ninth stream")
     parser.add_argument("--keepalive", type=float, default=15.0, help="interval of keepalives")
+    parser.add_argument("--arrivals", type=Arrivals, choices=list(Arrivals), default="spread")
+    parser.add_argument("--paths", type=Paths, choices=list(Paths), default="all")
     options = parser.parse_args(arguments)
     load = Load(
-        options.streams, options.seconds, pause_s=options.pause, keepalive_s=options.keepalive
+        options.streams,
+        options.seconds,
+        pause_s=options.pause,
+        keepalive_s=options.keepalive,
+        arrivals=options.arrivals,
+        paths=options.paths,
     )
     with tempfile.TemporaryDirectory() as folder:
         product = asyncio.run(of_product(Path(folder), load))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import itertools
 import os
 import statistics
@@ -26,6 +27,24 @@ BEFORE_PAUSE = 6
 """Events after which every dialect has said something."""
 
 
+class Arrivals(enum.StrEnum):
+    """When the clients come, and with them every chunk of theirs."""
+
+    SPREAD = "spread"
+    """Evenly: at any moment as many chunks are on their way as at any other."""
+    BURST = "burst"
+    """All at once: every second all chunks arrive in one moment."""
+
+
+class Paths(enum.StrEnum):
+    """From which dialect to which the streams go."""
+
+    SAME = "same"
+    """The client's own at the provider: bytes pass."""
+    TRANSLATED = "translated"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """How many streams there are, how long each is, and what silence lies in some of them."""
@@ -35,11 +54,15 @@ class Load:
     chunk_s: float = 1.0
     pause_s: float = 40.0
     keepalive_s: float = 15.0
+    arrivals: Arrivals = Arrivals.SPREAD
+    paths: Paths = Paths.ALL
 
     @property
     def spread_s(self) -> float:
-        """Time over which the clients arrive."""
-        return min(10.0, max(1.0, self.streams / 100))
+        """Time over which the clients arrive, a whole number of chunks where they are spread."""
+        if self.arrivals is Arrivals.BURST:
+            return 0.0
+        return self.chunk_s * max(1, min(10, self.streams // 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +80,7 @@ class Figures:
     transit_p99_ms: float
     peak_mib: float
     cpu_s: float
+    """CPU of the process under test while the load was on, requests included."""
 
     def __str__(self) -> str:
         """Return the figures in one line."""
@@ -79,7 +103,8 @@ async def of_product(home: Path, load: Load) -> Figures:
         )
         async with deployments.embedded(home, fake, wishes) as running:
             pid = running.process(running.parts[-1]).pid
-            turns = itertools.product(WireFamily, (False, True))
+            ways = {Paths.SAME: (False,), Paths.TRANSLATED: (True,), Paths.ALL: (False, True)}
+            turns = itertools.product(WireFamily, ways[load.paths])
             families = tuple(WireFamily)
             models = [
                 (client, model_of(families[(families.index(client) + is_foreign) % 4]))
@@ -87,7 +112,8 @@ async def of_product(home: Path, load: Load) -> Figures:
             ]
             crowd = _crowd(running.url, models, load)
             with _apart(pid):
-                return _figures(await crowd.listen(), load, pid)
+                before_s = _cpu_s(pid)
+                return _figures(await crowd.listen(), load, pid, before_s)
 
 
 async def of_proxy(load: Load) -> Figures:
@@ -99,7 +125,8 @@ async def of_proxy(load: Load) -> Figures:
             url = f"http://127.0.0.1:{line.fields['port']}"
             crowd = _crowd(url, [(WireFamily.ANTHROPIC, "m")], load)
             with _apart(proxy.pid):
-                return _figures(await crowd.listen(), load, proxy.pid)
+                before_s = _cpu_s(proxy.pid)
+                return _figures(await crowd.listen(), load, proxy.pid, before_s)
 
 
 def _crowd(url: str, models: Sequence[tuple[WireFamily, str]], load: Load) -> Crowd:
@@ -133,7 +160,7 @@ def _apart(pid: int) -> Iterator[None]:
         os.sched_setaffinity(0, set(cores))
 
 
-def _figures(heard: Sequence[Heard], load: Load, pid: int) -> Figures:
+def _figures(heard: Sequence[Heard], load: Load, pid: int, before_s: float) -> Figures:
     transits = sorted(ms for each in heard for ms in each.transits_ms) or [0.0]
     return Figures(
         streams=len(heard),
@@ -144,7 +171,7 @@ def _figures(heard: Sequence[Heard], load: Load, pid: int) -> Figures:
         transit_p50_ms=statistics.median(transits),
         transit_p99_ms=transits[int(len(transits) * 0.99) - 1],
         peak_mib=_peak_mib(pid),
-        cpu_s=_cpu_s(pid),
+        cpu_s=_cpu_s(pid) - before_s,
     )
 
 
@@ -156,5 +183,9 @@ def _peak_mib(pid: int) -> float:
 
 
 def _cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the CPU time of a process to the nanosecond: ticks are too coarse where others run."""
+    spent_ns = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended just now
+            spent_ns += int((task / "schedstat").read_text().split()[0])
+    return spent_ns / 1e9

@@ -33,7 +33,10 @@ class WatchedReader:
         self._output_limit_s = limits.first_output_s
         self._idle_limit_s = limits.idle_s
         self._timer: asyncio.TimerHandle | None = None
-        self._scope: asyncio.Timeout | None = None
+        self._reader: asyncio.Task[object] | None = None
+        """The task that waits for bytes; the timer cancels it."""
+        self._cancels = 0
+        """Cancellations of that task that were not the timer's."""
         self._pending: asyncio.Future[bytes | None] | None = None
         self._cause = ""
         self._throughput = Throughput(limits.pace)
@@ -49,13 +52,13 @@ class WatchedReader:
             raise AttemptFault(stall("slow"))
         self._start_waiting()
         try:
-            async with asyncio.timeout(None) as self._scope:
-                if self._pending is None:
-                    return await anext(self._chunks, None)
-                pending, self._pending = self._pending, None
-                return await pending
-        except TimeoutError:
-            raise AttemptFault(stall(self._cause)) from None
+            if self._pending is None:
+                return await anext(self._chunks, None)
+            pending, self._pending = self._pending, None
+            return await pending
+        except asyncio.CancelledError:
+            self._raise_stall()
+            raise
         finally:
             self._stop_waiting()
 
@@ -68,10 +71,10 @@ class WatchedReader:
         pending = self._pending or asyncio.ensure_future(anext(self._chunks, None))
         self._pending = pending
         try:
-            async with asyncio.timeout(None) as self._scope:
-                await asyncio.wait((pending,), timeout=seconds)
-        except TimeoutError:
-            raise AttemptFault(stall(self._cause)) from None
+            await asyncio.wait((pending,), timeout=seconds)
+        except asyncio.CancelledError:
+            self._raise_stall()
+            raise
         finally:
             self._stop_waiting()
         if not pending.done():
@@ -106,12 +109,23 @@ class WatchedReader:
         await self._chunks.aclose()
 
     def _start_waiting(self) -> None:
+        self._reader = asyncio.current_task()
+        self._cancels = self._reader.cancelling() if self._reader is not None else 0
         self._waiting_since_s = self._loop.time()
         if self._timer is None:
             self._arm()
 
+    def _raise_stall(self) -> None:
+        """Raise the fault where it was our timer that cancelled the reader, and nobody else.
+
+        This is what ``asyncio.timeout`` does, less what that costs with every chunk.
+        """
+        reader = self._reader
+        if reader is not None and self._cause and reader.uncancel() <= self._cancels:
+            raise AttemptFault(stall(self._cause)) from None
+
     def _stop_waiting(self) -> None:
-        self._scope = None
+        self._reader = None
         gap_s = self._loop.time() - self._waiting_since_s
         self.max_gap_s = max(gap_s, self.max_gap_s)
         self._throughput.waited(gap_s)
@@ -127,7 +141,7 @@ class WatchedReader:
 
     def _check(self) -> None:
         self._timer = None
-        if self._scope is None:
+        if self._reader is None:
             return
         due_s, cause = self._due()
         now_s = self._loop.time()
@@ -135,7 +149,7 @@ class WatchedReader:
             self._arm()
             return
         self._cause = cause
-        self._scope.reschedule(now_s)
+        self._reader.cancel()
 
 
 def stall(cause: str) -> Fault:
