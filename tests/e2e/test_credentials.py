@@ -60,14 +60,15 @@ def _answer(provider: FakeUpstream, key: str, fault: Fault, times: int | None = 
     provider.script(fault, times=times, match=Match(key=f"{key}$"))
 
 
-@pytest.mark.spec("CRD-86", "CRD-90", "CRD-91", "CRD-93", "CRD-110")
+@pytest.mark.spec("CRD-86", "CRD-90", "CRD-91", "CRD-93", "CRD-110", "CRD-167")
 async def test_a_pool_serves_as_long_as_one_of_it_can(
     deployment: Deployment, fresh: FakeUpstream
 ) -> None:
     provider = fresh
     dialect = DIALECTS[0]
     _answer(provider, FIRST, WARNING, times=1)
-    assert (await _ask(deployment, dialect)).status_code == 200
+    served = await _ask(deployment, dialect)
+    assert served.status_code == 200
     assert [one.key for one in provider.requests] == [FIRST]
 
     # A warning outranks the priority of the first; clean ones serve in the order of theirs.
@@ -95,3 +96,11 @@ async def test_a_pool_serves_as_long_as_one_of_it_can(
     assert 1 <= int(denied.headers["retry-after"]) <= 300
     assert [one.key for one in provider.requests] == [FIRST]
     assert not any(key in denied.text for key in KEYS)
+
+    # Operators read in the log which credential it was; callers are told of none.
+    marked = [line for line in deployment.lines if line.has(event="credential_mark_set")]
+    names = {str(line.fields["fingerprint"]) for line in marked}
+    assert len(names) == len(KEYS)
+    for answer in (served, denied):
+        shown = f"{answer.headers.multi_items()} {answer.text}"
+        assert not any(name in shown for name in names)
