@@ -11,6 +11,9 @@ from services.scorer.model.decision import EffectiveKnobs
 from services.scorer.model.question import Knobs
 
 SUM_TOLERANCE = 1e-9
+EXTREME_QUALITY = 0.9
+EXTREME_TOGETHER = 0.95
+"""Alpha, and alpha with speed, above which a caller's knobs are worth a look in the log."""
 MOST_RISK_PRICE_FACTOR = 1e6
 """What the dial at its very end makes of the price of risk: quality whatever it costs."""
 
@@ -48,6 +51,16 @@ def effective(
         price,
     )
     return EffectiveKnobs(*values, hash=knobs_hash(*values))
+
+
+def is_extreme(asked: Knobs, found: EffectiveKnobs) -> bool:
+    """Return whether a caller turned knobs so far that money hardly counts."""
+    if asked.alpha is None and asked.quality_bias is None and asked.speed_weight is None:
+        return False
+    if not found.alpha:
+        return asked.quality_bias is not None and asked.quality_bias > EXTREME_QUALITY
+    alpha = max(found.alpha)
+    return alpha > EXTREME_QUALITY or alpha + found.speed_weight > EXTREME_TOGETHER
 
 
 def dial_factor(bias: float) -> float:

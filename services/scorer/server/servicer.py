@@ -13,6 +13,7 @@ from services.runtime import host, log
 from services.scorer.codec import listings, requests, responses
 from services.scorer.codec.responses import Identity, Watch
 from services.scorer.model.decision import Refusal
+from services.scorer.policy.knobs import is_extreme
 from services.scorer.policy.listing import listed
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class ScorerServicer(rpc.ScorerServiceServicer):
             "embed_ms": round(1_000 * watch.embed_s, 3),
             "score_ms": round(1_000 * watch.score_s, 3),
             "knobs_hash": decision.knobs.hash,
+            "is_knob_extreme": is_extreme(asked.question.knobs, decision.knobs),
             "artifact_version": identity.artifact_version,
             "is_version_as_asked": asked.artifact_version in ("", identity.artifact_version),
             "is_own_catalog": eligibility.catalog_version == identity.catalog_version,

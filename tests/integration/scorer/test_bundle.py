@@ -144,6 +144,10 @@ DAMAGES: dict[str, tuple[str, Change]] = {
         metadata("prove the theorem", "embedder", "probe", "text"),
     ),
     "more nearest clusters than clusters": ("metadata.yaml", metadata(4, "training", "top_p")),
+    "fewer clusters than the usual nearest four": (
+        "metadata.yaml",
+        change_json("metadata.yaml", lambda d: part(d, "training").pop("top_p")),
+    ),
     "an alpha of another length": ("metadata.yaml", metadata([0.5], *KNOBS, "alpha")),
     "an alpha floor of another length": ("metadata.yaml", metadata([0.5], *KNOBS, "alpha_floor")),
     "an alpha floor above 1": ("metadata.yaml", metadata([0.5, 1.1, 0], *KNOBS, "alpha_floor")),
@@ -186,7 +190,7 @@ DAMAGES: dict[str, tuple[str, Change]] = {
 }
 
 
-@pytest.mark.spec("SCO-13", "SCO-14", "SCO-15", "SCO-10", "SCO-7")
+@pytest.mark.spec("SCO-13", "SCO-14", "SCO-15", "SCO-10", "SCO-7", "SCO-18")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_bundle_is_refused_by_version_and_file(damage: str, tmp_path: Path) -> None:
     file, change = DAMAGES[damage]

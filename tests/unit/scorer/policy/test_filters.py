@@ -33,7 +33,7 @@ def left(pool: Pool) -> dict[str, str]:
     return {model: binding.provider for model, binding in pool.bindings.items()}
 
 
-@pytest.mark.spec("SCO-58", "SCO-17")
+@pytest.mark.spec("SCO-58", "SCO-17", "SCO-2")
 def test_an_absent_provider_set_is_unrestricted_and_the_first_binding_serves() -> None:
     pool = run(Eligibility())
     assert left(pool) == {"a": "p1", "b": "p2", "c": "p3"}
@@ -54,6 +54,7 @@ def test_a_model_whose_every_binding_is_excluded_is_dropped_with_that_layer() ->
     assert pool.dropped == (Dropped("c", Filter.EXCLUDED, Layer.CONTEXT_WINDOW),)
 
 
+@pytest.mark.spec("SCO-2")
 def test_an_empty_provider_set_serves_nothing() -> None:
     refusal = run(Eligibility(enabled_providers=frozenset())).refusal
     assert refusal is not None
@@ -167,6 +168,7 @@ def test_every_model_is_left_or_dropped_once(eligibility: Eligibility, features:
     assert sorted([*pool.bindings, *dropped]) == ["a", "b", "c"]
 
 
+@pytest.mark.spec("SCO-1")
 @given(records, requests)
 def test_whatever_serves_is_permitted(eligibility: Eligibility, features: Features) -> None:
     for model, binding in filtered(DEPLOYED, features, eligibility).bindings.items():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from services.domain.errors import InvalidRequestError, Reason
 from services.scorer.model.artifact import ArtifactKnobs
 from services.scorer.model.question import Knobs
-from services.scorer.policy.knobs import dial_factor, effective, interpolated
+from services.scorer.policy.knobs import dial_factor, effective, interpolated, is_extreme
 from tests.unit.scorer import worlds
 
 POINTS = (0.0, 0.2, 0.45, 0.9, 1.0)
@@ -58,6 +58,32 @@ def test_equal_knobs_have_equal_hashes() -> None:
     assert len(default.hash) == 16
     assert default.hash != effective(Knobs(alpha=0.5), PLAIN, POINTS, 0.1).hash
     assert default.hash != effective(Knobs(is_verbosity_per_model=True), PLAIN, POINTS, 0.1).hash
+
+
+@pytest.mark.spec("SCO-36")
+@pytest.mark.parametrize(
+    ("asked", "is_told"),
+    [
+        (Knobs(), False),
+        (Knobs(output_cost_ratio=10), False),
+        (Knobs(alpha=0.9, speed_weight=0.0), False),
+        (Knobs(alpha=0.91, speed_weight=0.0), True),
+        (Knobs(alpha=0.85, speed_weight=0.1), False),
+        (Knobs(alpha=0.85, speed_weight=0.11), True),
+        (Knobs(quality_bias=0.95, speed_weight=0.0), True),
+    ],
+)
+def test_only_extremes_that_a_caller_asks_for_are_told(asked: Knobs, is_told: bool) -> None:
+    loud = worlds.artifact([[0.5]], ("x",), knobs=ArtifactKnobs((0.95,), (0.0,)), top_p=1)
+    assert not is_extreme(Knobs(), effective(Knobs(), loud, POINTS, 0.1))
+    assert is_extreme(asked, effective(asked, PLAIN, POINTS, 0.1)) is is_told
+
+
+@pytest.mark.spec("SCO-36")
+@pytest.mark.parametrize(("bias", "is_told"), [(None, False), (0.9, False), (0.91, True)])
+def test_where_risk_has_a_price_only_the_dial_is_extreme(bias: float | None, is_told: bool) -> None:
+    asked = Knobs(alpha=1.0, quality_bias=bias)
+    assert is_extreme(asked, effective(asked, RISKY, (), 0.1)) is is_told
 
 
 def test_where_risk_has_a_price_the_dial_scales_it() -> None:
