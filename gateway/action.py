@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from gateway.explaining.ports import Watchers
     from gateway.ground import Ground
     from gateway.issuing import Issuers
+    from gateway.ledger.ports import Ledger
     from gateway.model import Action, Decision, Grant
-    from gateway.ports import Answer, Credentials, Dispatch, Ledger, Reply
+    from gateway.ports import Answer, Credentials, Dispatch, Reply
     from gateway.summaries import Summaries
     from gateway.thread import Thread
     from services.runtime.clock import Clock

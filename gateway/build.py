@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gateway.eligibility import Policy
+    from gateway.ledger.ports import Ledger
     from gateway.office.ports import Pool
-    from gateway.ports import Background, Credentials, Dispatch, KeyStore, Ledger
+    from gateway.ports import Background, Credentials, Dispatch, KeyStore
     from gateway.rescues import RescueRules
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from gateway.deciding.pinned import Memory
     from gateway.deciding.ports import Handover
     from gateway.ground import Ground
+    from gateway.ledger.ports import Ledger
     from gateway.model import Action, BindingRef, EligibilityRecord
     from gateway.model.compaction import CompactionAnswer, CompactionLimits
-    from gateway.ports import Ledger
     from services.domain.catalog import Binding, Catalog
     from services.domain.vocab import WireFamily
 

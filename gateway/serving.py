@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
+    from gateway.ledger.ports import Ledger
     from gateway.model import Action
     from gateway.office.desk import Office
-    from gateway.ports import Answer, Credentials, Dispatch, Ledger
+    from gateway.ports import Answer, Credentials, Dispatch
     from gateway.remembering import Remembering
     from gateway.requests import Intake
     from gateway.rescues import RescueRules

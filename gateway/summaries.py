@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gateway.deciding.pinned import Memory
     from gateway.deciding.ports import Handover
     from gateway.ground import Ground
+    from gateway.ledger.ports import Ledger
     from gateway.model import Action, Decision
-    from gateway.ports import Ledger
     from services.domain.catalog import Catalog
 
 _NO_ANSWER = "no_answer"

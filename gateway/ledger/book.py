@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gateway.ledger.journal import Claimed, Journal, Segment
+    from gateway.ledger.ports import LedgerStore
     from gateway.ledger.verify import Audit
     from gateway.model import Action, BindingRef, Grant
     from gateway.model.record import AttemptRecord, LedgerRow
-    from gateway.ports import LedgerStore
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from services.domain.errors import RouterError
 
 if TYPE_CHECKING:
+    from gateway.ledger.ports import Account
     from gateway.model import Part
-    from gateway.ports import Account, Answer
+    from gateway.ports import Answer
 
 
 class Metered:

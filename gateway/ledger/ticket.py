@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gateway.ledger.book import Sink
+    from gateway.ledger.ports import UsageTap
     from gateway.model import Part
     from gateway.model.record import Bill, Opening
-    from gateway.ports import UsageTap
     from services.runtime.clock import Clock
 
 NOTE_INTERVAL_S = 5.0

@@ -10,8 +10,8 @@ from gateway.ledger.settlement import recomputed
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from gateway.ledger.ports import LedgerStore
     from gateway.model.record import LedgerRow
-    from gateway.ports import LedgerStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gateway.ledger.journal import Claimed, Journal, Segment
+    from gateway.ledger.ports import LedgerStore
     from gateway.model.record import LedgerRow
-    from gateway.ports import LedgerStore
     from services.runtime.clock import Clock
 
 _log = get_logger("gateway")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gateway.ports import LedgerPages
+from gateway.ledger.ports import LedgerPages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,10 +14,10 @@ from services.runtime import launch
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from gateway.ledger.ports import LedgerStore
     from gateway.ledger.verify import Audit
     from gateway.model.record import LedgerRow
     from gateway.office.desk import Office
-    from gateway.ports import LedgerStore
     from services.cli.desks import Desk, Reach
     from services.runtime.config import Document
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from services.domain.wire.model import WireError
-from services.domain.wire.reading import MAX_DEPTH, TooDeepError, limit_depth
+from services.domain.wire.reading import MAX_DEPTH, TooDeepError, limit_depth, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -136,7 +137,7 @@ class Document:
             return self.text.encode()
         parts: list[str] = []
         at = 0
-        for edit in sorted(edits, key=_edit_order):
+        for edit in sorted(edits, key=itemgetter(0, 1)):
             if edit.start < at:
                 raise ValueError("edits overlap")
             parts.append(self.text[at : edit.start])
@@ -181,16 +182,7 @@ def _duplicates(root: Node) -> tuple[str, ...]:
     return tuple(sorted(key for key, count in times.items() if count > 1))
 
 
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_decode = _DECODER.raw_decode
-
-
-def _edit_order(edit: Edit) -> tuple[int, int]:
-    return edit.start, edit.end
+_decode = json.JSONDecoder(parse_constant=refuse_constant).raw_decode
 
 
 def _skip_blanks(text: str, at: int) -> int:

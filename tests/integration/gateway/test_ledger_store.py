@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from gateway.adapters.ledger import LEDGER, SPEND, SqlLedgerStore
 from gateway.adapters.store import SCHEMA, SCRIPTS
+from gateway.ledger.ports import LedgerStore
 from gateway.ledger.verify import Drift, verify
 from gateway.model.record import AttemptOutcome, LedgerRow
-from gateway.ports import LedgerStore
 from services.domain.errors import Reason, RouterError
 from services.runtime.database import migrate
 from tests.fakes.ledger import MemoryLedgerStore
