@@ -14,6 +14,7 @@ from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.adapters.token_files import NoTokenFiles, TokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.build.declaring import declared_pool, lane_priorities
+from services.credentials.build.models import beyond_codex_in, family_in
 from services.credentials.model import Strategy, TokenClient
 from services.credentials.policy.defaults import Defaults
 from services.credentials.policy.evidence import Rules
@@ -29,7 +30,7 @@ from services.runtime.reloading import Current
 from services.runtime.valkey import shared_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import grpc
 
@@ -138,7 +139,8 @@ def make_service(
         ),
         rules=Rules(
             families=families,
-            family_of=_family_of(current),
+            family_of=family_in(current),
+            is_beyond_codex=beyond_codex_in(current),
             warning_fallback_age_s=settings.warning_fallback_age_seconds,
             codex_warn_percent=settings.codex_warn_percent,
             ladder_base_s=settings.backoff_base_seconds,
@@ -177,16 +179,6 @@ def make_service(
         _journal(settings),
     )
     return service, options
-
-
-def _family_of(current: Current) -> Callable[[str], str]:
-    """Return what says a model's family; one without is a family of its own."""
-
-    def family_of(model_id: str) -> str:
-        model = current.catalog.models.get(model_id)
-        return model.family or model_id if model is not None else model_id
-
-    return family_of
 
 
 def _shared(common: CommonSettings) -> Shared:

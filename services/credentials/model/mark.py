@@ -46,6 +46,8 @@ class Subject(NamedTuple):
 
     model_id: str
     family: str
+    is_beyond_codex: bool = False
+    """Whether the catalog knows it and no Codex plan covers it."""
 
 
 NO_SUBJECT = Subject("", "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from services.credentials.model import Bucket, Credential, Judged, Verdict
 from services.credentials.policy.matching import serves
 from services.credentials.policy.standing import NEVER, Standing, standing_of
+from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -125,6 +126,8 @@ def _against(credential: Credential, standing: Standing, subject: Subject) -> Ju
         return Judged(credential, Verdict.EXCLUDED)
     if not credential.is_usable:
         return Judged(credential, Verdict.DISABLED)
+    if subject.is_beyond_codex and credential.spec.kind is CredentialKind.CODEX_OAUTH:
+        return Judged(credential, Verdict.PLAN)
     if standing.verdict is not None:
         return Judged(credential, standing.verdict, standing.until_unix_s, standing.window)
     return None

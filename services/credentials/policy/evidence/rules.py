@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from services.credentials.model import Subject
+from services.credentials.model import NO_SUBJECT, Subject
 from services.credentials.policy.matching import canonical_model
 from services.domain.vocab import CredentialKind, WireFamily
 
@@ -37,6 +37,11 @@ class Doubt(NamedTuple):
     value: str = ""
 
 
+def no(_model_id: str) -> bool:
+    """Return False, of whatever model."""
+    return False
+
+
 def same(model_id: str) -> str:
     """Return a model as a family of its own."""
     return model_id
@@ -50,6 +55,8 @@ class Rules:
     """Dialect of every provider."""
     family_of: Callable[[str], str] = same
     """Says to which family a canonical model belongs."""
+    is_beyond_codex: Callable[[str], bool] = no
+    """Says of a canonical model whether no Codex plan covers it."""
     warning_fallback_age_s: float = 1_800.0
     """How long a warning without a reset counts; 0: until it is cleared."""
     codex_warn_percent: float = 0.0
@@ -60,7 +67,9 @@ class Rules:
     def subject(self, model_id: str) -> Subject:
         """Return what marks of a model are looked up by; an empty name is no model."""
         name = canonical_model(model_id)
-        return Subject(name, self.family_of(name) if name else "")
+        if not name:
+            return NO_SUBJECT
+        return Subject(name, self.family_of(name), self.is_beyond_codex(name))
 
     def reads_unified(self, spec: CredentialSpec) -> bool:
         """Return whether the headers of Claude's quota windows are believed."""

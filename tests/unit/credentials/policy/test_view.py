@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.credentials.model import Bucket, Credential, Mark, MarkKind, Pool, Subject, Verdict
+from services.credentials.policy.evidence import Rules
 from services.credentials.policy.selection import verdicts
 from services.credentials.policy.standing import NEVER, standing_of
 from services.credentials.policy.view import View
+from services.domain.vocab import CredentialKind
 from tests.unit.credentials.cases import MODEL, NOW, Turns, credential
 
 marks = st.builds(
@@ -50,6 +52,24 @@ def test_nothing_changes_before_a_view_says_so(lane: tuple[Credential, ...], at:
     if now < view.change_unix_s:
         fresh = View.of(lane, MODEL, now)
         assert (fresh.free, fresh.tier) == (view.free, view.tier)
+
+
+@pytest.mark.spec("CRD-113", "DSP-95")
+def test_a_model_beyond_the_codex_plan_is_for_other_credentials() -> None:
+    codex = credential("codex", kind=CredentialKind.CODEX_OAUTH)
+    key = credential("key")
+    beyond = Subject("m", "m", is_beyond_codex=True)
+    assert View.of((codex, key), MODEL, NOW).free == (codex, key)
+    view = View.of((codex, key), beyond, NOW)
+    assert view.free == (key,)
+    assert [(one.credential.id, one.verdict) for one in view.barred] == [("codex", Verdict.PLAN)]
+
+
+@pytest.mark.spec("CRD-113")
+def test_a_question_without_a_model_is_about_no_plan() -> None:
+    rules = Rules(is_beyond_codex=lambda _: True)
+    assert rules.subject("m").is_beyond_codex
+    assert not rules.subject("").is_beyond_codex
 
 
 def test_a_standing_tells_the_worst_and_the_last_end() -> None:
