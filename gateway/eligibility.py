@@ -17,6 +17,7 @@ from gateway.layers import Layers
 from gateway.model import (
     EligibilityRecord,
     Layer,
+    ModelExclusion,
     ProviderExclusion,
     ProviderState,
 )
@@ -47,6 +48,8 @@ class Policy:
     """Every provider of the deployment; the closed set of metric labels."""
     excluded_models: frozenset[str] = frozenset()
     excluded_providers: frozenset[str] = frozenset()
+    automatic_exclusions: tuple[str, ...] = ()
+    """Models that are not to be picked by themselves."""
     closed_to_presented: frozenset[str] = frozenset()
     """Providers that never serve a request which brings a credential, whatever it fits."""
     override_reason: str = ""
@@ -111,6 +114,9 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
         is_gateway_exclusive=is_exclusive,
         gateway_aliases=snapshot.gateway_aliases if snapshot is not None and is_exclusive else (),
         excluded_models=tuple(layers.excluded),
+        automatic_excluded_models=tuple(
+            ModelExclusion(name, Layer.AUTOMATIC) for name in policy.automatic_exclusions
+        ),
         safety_excluded_models=tuple(layers.safety),
         requirement_excluded_models=tuple(layers.requirement),
         excluded_bindings=tuple(layers.bindings),

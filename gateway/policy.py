@@ -14,13 +14,22 @@ from services.runtime.providers import providers_of
 from services.runtime.schema import hint
 
 if TYPE_CHECKING:
-    from gateway.settings import RoutingSettings
+    from collections.abc import Sequence
+
+    from gateway.settings import AutomaticExclusion, RoutingSettings
     from services.domain.catalog import Catalog
     from services.runtime.settings import CommonSettings
 
 
-def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog) -> Policy:
+def policy_of(
+    routing: RoutingSettings,
+    common: CommonSettings,
+    catalog: Catalog,
+    stored: Sequence[AutomaticExclusion] = (),
+) -> Policy:
     """Return what the deployment fixes for every action.
+
+    ``stored`` are automatic exclusions that count where the configuration states none.
 
     Raises:
         SettingError: the operator names a model or a provider that is not there.
@@ -34,9 +43,9 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
             raise SettingError(
                 f"routing.excluded_providers.{index}", f"no provider {provider!r}; {fix}"
             )
-    digest = hashlib.sha256(
-        orjson.dumps(routing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
-    )
+    automatic = _automatic(routing, catalog, stored)
+    stated = [routing.model_dump(mode="json"), automatic]
+    digest = hashlib.sha256(orjson.dumps(stated, option=orjson.OPT_SORT_KEYS))
     return Policy(
         config_version=digest.hexdigest()[:16],
         configured_providers=_configured(common),
@@ -47,6 +56,7 @@ def policy_of(routing: RoutingSettings, common: CommonSettings, catalog: Catalog
         known_providers=tuple(known),
         excluded_models=_excluded_models(routing, catalog),
         excluded_providers=frozenset(routing.excluded_providers),
+        automatic_exclusions=automatic,
         closed_to_presented=frozenset(
             name for name, provider in common.providers.items() if not provider.takes_presented
         ),
@@ -99,6 +109,32 @@ def _excluded_models(routing: RoutingSettings, catalog: Catalog) -> frozenset[st
             raise SettingError(f"routing.excluded_models.{index}", f"no model {name!r}; {fix}")
         excluded.add(model.id)
     return frozenset(excluded)
+
+
+def has_pinned_exclusions(routing: RoutingSettings) -> bool:
+    """Return whether the configuration states the automatic exclusions, so that none are stored."""
+    return "automatic_exclusions" in routing.model_fields_set
+
+
+def _automatic(
+    routing: RoutingSettings, catalog: Catalog, stored: Sequence[AutomaticExclusion]
+) -> tuple[str, ...]:
+    """Return the catalog ids that are not to be picked by themselves, in order.
+
+    A stored one whose model is gone from the catalog counts for nothing.
+    """
+    if not has_pinned_exclusions(routing):
+        found = (catalog.resolve(each.model) for each in stored)
+        return tuple(sorted({model.id for model in found if model is not None}))
+    ids = set()
+    for index, each in enumerate(routing.automatic_exclusions):
+        model = catalog.resolve(each.model)
+        if model is None:
+            fix = hint(each.model, catalog.models)
+            key = f"routing.automatic_exclusions.{index}.model"
+            raise SettingError(key, f"no model {each.model!r}; {fix}")
+        ids.add(model.id)
+    return tuple(sorted(ids))
 
 
 def _configured(common: CommonSettings) -> tuple[str, ...]:

@@ -56,6 +56,14 @@ def model_removal_of(record: EligibilityRecord, model_id: str) -> Layer | None:
     return None
 
 
+def left_alone(record: EligibilityRecord) -> frozenset[str]:
+    """Return the models that are not to be picked unless they are named, or nothing else is there.
+
+    Whoever picks by itself asks; a model that is named serves all the same.
+    """
+    return frozenset(each.model_id for each in record.automatic_excluded_models)
+
+
 def _by_model(exclusions: tuple[ModelExclusion, ...]) -> Mapping[str, Layer]:
     """Return the first layer against each model; that of a list that was asked of is kept.
 

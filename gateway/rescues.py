@@ -14,6 +14,7 @@ from gateway.deciding.hard_pins import by_price
 from gateway.model import DecisionPath, Rescue, RescueCause
 from gateway.model.decision import CredentialScope
 from gateway.plan import permitted_bindings
+from gateway.removals import left_alone
 from gateway.sessions.strikes import cooldown_ends, struck_for_life
 from gateway.spent_plans import has_paying_key
 from services.domain.copying import replace
@@ -132,7 +133,7 @@ class _Candidates:
         self._rules = rules
         self._planned = moment.catalog.models[plan.bindings[0].model_id]
         self._providers = {binding.provider for binding in plan.bindings}
-        self._struck = struck_for_life(session)
+        self._struck = struck_for_life(session) | left_alone(decision.record)
         self._cooling = cooldown_ends(session, moment.now_unix_s)
         self._permitted: dict[str, tuple[BindingRef, ...]] = {}
         self._pool = self._others()
@@ -227,7 +228,10 @@ class _Candidates:
         return named
 
     def _bindings_of(self, model: Model) -> tuple[BindingRef, ...]:
-        """Return where a model may serve; nowhere where a strike against it is for life."""
+        """Return where a model may serve; nowhere where it is not to be picked by itself.
+
+        So it is with a strike for life, and with what the deployment excludes.
+        """
         if model.id in self._struck and model.id != self._planned.id:
             return ()
         bindings = self._permitted.get(model.id)

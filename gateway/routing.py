@@ -166,15 +166,14 @@ class Routing:
         ground, moment = case.ground, case.moment
         fixed = hard_pin_of(ground.action.turn_type, self._rules)
         if fixed is not None:
+            if not hard_pins.may_pick(fixed[0], moment):
+                _log.info("hard_pin_excluded", model=fixed[0], action_id=ground.action.id)
             binding = hard_pins.fixed_binding(fixed, moment)
         else:
             found = await self._scorer.fastest(ground.action, ground.record)
-            is_usable = found is not None and moment.may_serve(found.model_id)
-            binding = (
-                found
-                if found is not None and is_usable
-                else hard_pins.cheapest_binding(moment, ground.action.features)
-            )
+            if found is None or not hard_pins.may_pick(found.model_id, moment):
+                found = hard_pins.cheapest_binding(moment, ground.action.features)
+            binding = found
         return self._hard(case, binding)
 
     async def _of_session(self, case: _Case) -> Decision:

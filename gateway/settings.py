@@ -85,6 +85,13 @@ class GatewaySettings(Section):
         return self
 
 
+class AutomaticExclusion(Section):
+    """A model that is not to be picked by itself, and why."""
+
+    model: str = Field(min_length=1, max_length=128)
+    reason: str = Field(default="", max_length=200)
+
+
 class RoutingSettings(Section):
     """The table ``[routing]``: how a model is chosen, and what the operator takes away."""
 
@@ -98,6 +105,9 @@ class RoutingSettings(Section):
     """Catalog ids that never serve."""
     excluded_providers: tuple[str, ...] = ()
     """Providers that never serve, whoever brings a credential for them."""
+    automatic_exclusions: tuple[AutomaticExclusion, ...] = ()
+    """Models that serve only where they are named or nothing else is left, each as
+    `{model, reason}`. Set, also to an empty list, it goes before the list of the admin API."""
     requirements: RequirementMode = RequirementMode.SHADOW
     """What counts of the needs of a request: `shadow`, media, files and native blocks, and the rest
     is reported; `enforce`, all; `off`, nothing."""

@@ -63,6 +63,7 @@ def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRe
             for entry in record.gateway_aliases
         ],
         excluded_models=_models(record.excluded_models),
+        automatic_excluded_models=_models(record.automatic_excluded_models),
         safety_excluded_models=_models(record.safety_excluded_models),
         requirement_excluded_models=_models(record.requirement_excluded_models),
         excluded_bindings=[

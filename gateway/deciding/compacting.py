@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.deciding.hard_pins import may_pick
 from gateway.turns.marks import CLAUDE_CODE
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _newest(model: Model, moment: Moment) -> Model | None:
         if model.family and other.family == model.family
     ]
     able = [other for other in (model, *kin) if moment.may_serve(other.id)]
+    able = [other for other in able if may_pick(other.id, moment)] or able
     return max(able, key=lambda other: other.version, default=None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from gateway.deciding.hard_pins import may_pick
 from gateway.sessions.pins import TIER_ORDER
 from services.domain.vocab import ModelTier
 
@@ -53,7 +54,7 @@ def _strong_model(moment: Moment, rules: Rules) -> Model | None:
     able = [
         model
         for model in moment.catalog.models.values()
-        if model.tier in TIER_ORDER and moment.may_serve(model.id)
+        if model.tier in TIER_ORDER and may_pick(model.id, moment)
     ]
     return max(able, key=_strength, default=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.deciding.planning import binding_at
-from gateway.removals import permits
+from gateway.removals import left_alone, permits
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ def fixed_binding(pin: tuple[str, str], moment: Moment) -> BindingRef:
     return binding_at(model, provider)
 
 
+def may_pick(model_id: str, moment: Moment) -> bool:
+    """Return whether a model may serve, and be picked without being named."""
+    return moment.may_serve(model_id) and model_id not in left_alone(moment.record)
+
+
 def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
     """Return the cheapest model by input price that can take the action.
 
@@ -51,10 +56,11 @@ def by_price(moment: Moment, features: Features) -> list[Model]:
     """Return the models that can take the action, the cheapest by input price first.
 
     Models that use tools poorly are the last choice where tools are offered, and so are models
-    that are not picked by themselves.
+    that are not picked by themselves: by the catalog, or by the deployment.
     """
     able = [model for model in moment.catalog.models.values() if moment.may_serve(model.id)]
     able = [model for model in able if model.is_automatic] or able
+    able = [model for model in able if may_pick(model.id, moment)] or able
     skilled = [model for model in able if model.facts.tool_use == "full"]
     pool = skilled if features.tool_count and skilled else able
     return sorted(pool, key=lambda each: (_input_price(each, moment), each.id))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.removals import permits
+from gateway.removals import left_alone, permits
 from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models
@@ -65,10 +65,11 @@ def usable_pin(session: Session, moment: Moment) -> Choice | None:
 def unwanted_models(session: Session, moment: Moment) -> frozenset[str]:
     """Return the models that this action should not have, unless nothing else is there.
 
-    The one whose last answer stopped at its output limit, those that strikes hold back, and those
-    that only disabled providers serve.
+    The one whose last answer stopped at its output limit, those that strikes hold back, those that
+    only disabled providers serve, and those that the deployment does not want to be picked.
     """
     struck = struck_models(session, moment.now_unix_s) | _of_disabled(session, moment)
+    struck |= left_alone(moment.record)
     return struck | {session.last_served_model} if is_saturated(session) else struck
 
 

@@ -9,7 +9,7 @@ from gateway.deciding.pinned import pin_cache
 from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
 from gateway.model.decision import SummaryMode, SummaryOffer
-from gateway.removals import permits
+from gateway.removals import left_alone, permits
 from gateway.sessions.model import CacheState
 from services.domain.vocab import ModelTier
 from services.domain.wire.features import features_of
@@ -38,8 +38,9 @@ def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tup
     """
     models = moment.catalog.models
     preferred = models.get(preferred_model)
+    alone = left_alone(moment.record)
     skilled = (each for each in models.values() if each.is_automatic and each.tier in _ABLE)
-    able = sorted(skilled, key=_input_price)
+    able = sorted((each for each in skilled if each.id not in alone), key=_input_price)
     for model in (preferred, *able) if preferred is not None else able:
         binding = _permitted(model, moment, needed_tokens)
         if binding is not None:

@@ -34,6 +34,8 @@ class Layer(enum.StrEnum):
     REQUIREMENT_INCOMPATIBLE = "requirement_incompatible"
     REQUIREMENT_UNAVAILABLE = "requirement_unavailable"
     ENDPOINT_REFUSED = "endpoint_refused"
+    AUTOMATIC = "automatic"
+    """Not to be picked unless it is named; forbids nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class EligibilityRecord:
     is_gateway_exclusive: bool = False
     gateway_aliases: tuple[GatewayAliases, ...] = ()
     excluded_models: tuple[ModelExclusion, ...] = ()
+    automatic_excluded_models: tuple[ModelExclusion, ...] = ()
+    """Models that are not to be picked by themselves, unless nothing else is there."""
     safety_excluded_models: tuple[ModelExclusion, ...] = ()
     requirement_excluded_models: tuple[ModelExclusion, ...] = ()
     excluded_bindings: tuple[BindingExclusion, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -478,3 +478,19 @@ async def test_fifty_actions_of_one_session_at_once_lose_nothing(routed: Routed)
     assert session.pin is not None
     assert session.pin.turn_count == 50
     assert session.risks.action_count == 50
+
+
+@pytest.mark.spec("POL-16")
+async def test_a_model_that_is_not_to_be_picked_serves_only_those_who_name_it(
+    tmp_path: Path,
+) -> None:
+    routed = Routed(tmp_path / "ledger")
+    routed.stack.policy = replace(routed.stack.policy, automatic_exclusions=(BIG,))
+    await routed.stack.start()
+    try:
+        picked = await routed.ask()
+        forced = await routed.ask(headers={"x-router-force-model": BIG})
+    finally:
+        await routed.stack.aclose()
+    assert (picked[0], picked[1]["x-router-model"]) == (200, SMALL)
+    assert (forced[0], forced[1]["x-router-model"]) == (200, BIG)
