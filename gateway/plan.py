@@ -83,13 +83,7 @@ def planned_bindings(
 def permitted_bindings(model: Model, record: EligibilityRecord) -> tuple[BindingRef, ...]:
     """Return the bindings of ``model`` that may serve, in catalog order."""
     return tuple(
-        BindingRef(
-            model_id=model.id,
-            provider=binding.provider,
-            upstream_id=binding.upstream_id,
-            index=binding.index,
-            context_window_tokens=binding.context_window_tokens,
-        )
+        BindingRef.of(binding)
         for binding in model.bindings
         if removal_of(record, model.id, binding.provider) is None
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pointsman.common.v1 import grant_pb2, usage_pb2
 
     from gateway.model.attempt import Rescue
+    from services.domain.catalog import Binding
 
 _WITH_OUTPUT = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
 
@@ -76,7 +77,7 @@ def rescue_candidate(rescue: Rescue, effort: str = "") -> dispatch_pb2.RescueCan
     return message
 
 
-def binding_ref(binding: BindingRef) -> binding_pb2.BindingRef:
+def binding_ref(binding: BindingRef | Binding) -> binding_pb2.BindingRef:
     """Return the name of a binding."""
     return binding_pb2.BindingRef(
         model_id=binding.model_id,

@@ -230,12 +230,7 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
 
 def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
     return binding_pb2.BindingPrice(
-        binding=binding_pb2.BindingRef(
-            model_id=binding.model_id,
-            provider=binding.provider,
-            upstream_id=binding.upstream_id,
-            binding_index=binding.index,
-        ),
+        binding=binding_ref(binding),
         price=price_message(binding.price),
     )
 

@@ -166,12 +166,7 @@ def _model_binding(binding: Binding, record: EligibilityRecord) -> router_pb2.Mo
     states = {state.provider: state.availability for state in record.enabled_providers}
     availability = states.get(binding.provider, Availability.DISABLED)
     return router_pb2.ModelBinding(
-        binding=binding_pb2.BindingRef(
-            model_id=binding.model_id,
-            provider=binding.provider,
-            upstream_id=binding.upstream_id,
-            binding_index=binding.index,
-        ),
+        binding=binding_ref(binding),
         price=price_message(binding.price),
         context_window_token_count=binding.context_window_tokens,
         availability=AVAILABILITIES[availability],

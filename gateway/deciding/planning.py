@@ -129,14 +129,7 @@ def choice_of(scored: Scored, decision: Decision, strategy: Strategy) -> Choice:
 def binding_at(model: Model, provider: str) -> BindingRef:
     """Return a model's binding at a provider; its primary one where it has none there."""
     own = (binding for binding in model.bindings if binding.provider == provider)
-    found = next(own, model.bindings[0])
-    return BindingRef(
-        model_id=model.id,
-        provider=found.provider,
-        upstream_id=found.upstream_id,
-        index=found.index,
-        context_window_tokens=found.context_window_tokens,
-    )
+    return BindingRef.of(next(own, model.bindings[0]))
 
 
 def _side(scored: Scored, binding: BindingRef, tier: ModelTier) -> Side:

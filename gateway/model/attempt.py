@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gateway.model.action import Presented, PresentedIdentity
     from gateway.model.record import AttemptRecord, Attribution
+    from services.domain.catalog import Binding
     from services.domain.vocab import FailureClass, WireFamily
     from services.domain.wire.model import StopReason, Usage
 
@@ -22,6 +23,17 @@ class BindingRef:
     upstream_id: str
     index: int
     context_window_tokens: int = 0
+
+    @staticmethod
+    def of(binding: Binding) -> BindingRef:
+        """Return the name of a binding of the catalog."""
+        return BindingRef(
+            model_id=binding.model_id,
+            provider=binding.provider,
+            upstream_id=binding.upstream_id,
+            index=binding.index,
+            context_window_tokens=binding.context_window_tokens,
+        )
 
 
 class RescueCause(enum.StrEnum):
