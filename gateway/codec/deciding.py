@@ -23,6 +23,7 @@ from gateway.model.decision import (
 )
 from gateway.sessions.model import CacheState
 from services.domain.errors import PeerError, Reason
+from services.domain.fields import micro_usd
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ _EVIDENCE = {
 _ESTIMATED = _EVIDENCE[scorer_pb2.EVIDENCE_SOURCE_ESTIMATED]
 _TIER_OF = {number: tier for tier, number in TIERS.items()}
 _WITH_BODY = (handover_pb2.SUMMARY_OUTCOME_SUMMARIZED, handover_pb2.SUMMARY_OUTCOME_REUSED)
-_MICROS = 1_000_000
 
 
 def score_request(
@@ -239,20 +239,16 @@ def price_message(price: Price) -> binding_pb2.Price:
     """Return a list price."""
     long = price.long_context
     return binding_pb2.Price(
-        input_micro_usd_per_mtok=_micros(price.input_usd_per_mtok),
-        output_micro_usd_per_mtok=_micros(price.output_usd_per_mtok),
+        input_micro_usd_per_mtok=micro_usd(price.input_usd_per_mtok),
+        output_micro_usd_per_mtok=micro_usd(price.output_usd_per_mtok),
         cache_read_multiplier=price.cache_read_multiplier,
         cache_write_multiplier=price.cache_write_multiplier,
         cache_write_one_hour_multiplier=price.cache_write_1h_multiplier,
         long_context=binding_pb2.LongContextPrice(
             threshold_token_count=long.above_tokens,
-            input_micro_usd_per_mtok=_micros(long.input_usd_per_mtok),
-            output_micro_usd_per_mtok=_micros(long.output_usd_per_mtok),
+            input_micro_usd_per_mtok=micro_usd(long.input_usd_per_mtok),
+            output_micro_usd_per_mtok=micro_usd(long.output_usd_per_mtok),
         )
         if long is not None
         else None,
     )
-
-
-def _micros(usd: float) -> int:
-    return round(usd * _MICROS)
