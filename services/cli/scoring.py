@@ -32,6 +32,9 @@ Apart = Annotated[
 Twins = Annotated[
     list[str] | None, typer.Option(help="NAME=MODEL: a measured model's name in a table apart.")
 ]
+Search = Annotated[
+    bool, typer.Option("--search", help="Try settings on inner folds; tell what was tried.")
+]
 Internal = Annotated[bool, typer.Option("--internal", help="Accept tables without a licence.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -100,6 +103,7 @@ def evaluate(
     out: Annotated[Path | None, typer.Option(help="Folder for report, figures and plots.")] = None,
     seed: int = 0,
     *,
+    search: Search = False,
     internal: Internal = False,
     json: AsJson = False,
 ) -> None:
@@ -117,6 +121,7 @@ def evaluate(
         encoder=encoder,
         apart=apart or [],
         twins=twin or [],
+        is_searching=search,
     )
     account = work.evaluate(recipe, _progress("texts"))
     if out is not None:

@@ -13,6 +13,7 @@ from services.cli.train_scorer.fitting import Heads
 from services.cli.train_scorer.goals import goals_of
 from services.cli.train_scorer.judging import PairFigures, PickFigures, RiskFigures
 from services.cli.train_scorer.metrics import Interval, Recovery, Reliability
+from services.cli.train_scorer.searching import Searched, told
 from services.cli.train_scorer.spending import CostFigures
 from services.cli.train_scorer.tables import Table
 from services.cli.train_scorer.texts import Overlap, TextFigures
@@ -43,6 +44,8 @@ class Account:
     anchors: tuple[Anchor, Anchor] | None
     apart: tuple[ApartFigures, ...] = ()
     """Tables that were judged by themselves; a bundle's card has none."""
+    searched: Searched | None = None
+    """What was tried on inner folds; None: nothing."""
 
 
 def card(account: Account) -> str:
@@ -58,6 +61,8 @@ def report(account: Account) -> Iterator[str]:
     yield from apart(account.apart)
     yield from _changes(account)
     yield from _goals(account)
+    if account.searched is not None:
+        yield from told(account.searched)
     yield from _texts(account)
     yield from _risk(account.risk)
     yield from _skills(account)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,41 +11,55 @@ from services.cli.train_scorer.means import spherical_means
 from services.scorer.model.artifact import Floats, Indices, LinearHead, Regions
 from services.scorer.policy.surface import COUNT
 
-REGIONS = 8
-RIDGE = 30.0
-"""Shrinks the weights that hold everywhere."""
-REGION_RIDGE = 20.0
-"""Shrinks what a region corrects of them."""
-SURFACE_EASE = 9.0
-"""How much less the weights of surface features are shrunk: each has a small share of the vector,
-and is worth more than its share where texts of one kind are told apart."""
 REGION_SHRINKAGE = 30.0
 """Rows without an error that stand in every region."""
 
 
-def fit_linear(joint: Floats, unit: Floats, scores: Floats, seed: int) -> LinearHead:
+@dataclass(frozen=True, slots=True)
+class LinearSettings:
+    """How the linear head is fitted."""
+
+    regions: int = 8
+    """0: one function holds for all texts."""
+    ridge: float = 30.0
+    """Shrinks the weights that hold everywhere."""
+    region_ridge: float = 20.0
+    """Shrinks what a region corrects of them."""
+    surface_ease: float = 9.0
+    """How much less the weights of surface features are shrunk: each has a small share of the
+    vector, and is worth more than its share where texts of one kind are told apart."""
+
+
+FIXED = LinearSettings()
+
+
+def fit_linear(
+    joint: Floats, unit: Floats, scores: Floats, seed: int, settings: LinearSettings = FIXED
+) -> LinearHead:
     """Return the head of some rows; a model is fitted on the rows that measured it.
 
     A region that has few rows of a model corrects little of what holds everywhere.
     """
-    shape = joint.shape[1], scores.shape[1]
+    count, shape = settings.regions, (joint.shape[1], scores.shape[1])
     penalty = np.ones(joint.shape[1])
-    penalty[-COUNT:] /= SURFACE_EASE
-    centroids = spherical_means(unit, REGIONS, seed)
-    inside = (unit @ centroids.T).argmax(axis=1)
+    penalty[-COUNT:] /= settings.surface_ease
+    centroids = spherical_means(unit, count, seed) if count else np.zeros((0, joint.shape[1]))
+    inside = (unit @ centroids.T).argmax(axis=1) if count else np.zeros(len(unit), dtype=np.int64)
     common, base = np.zeros(shape), np.zeros(shape[1])
-    weights, offsets = np.zeros((REGIONS, *shape)), np.zeros((REGIONS, shape[1]))
+    weights, offsets = np.zeros((count, *shape)), np.zeros((count, shape[1]))
     for models, measured in _measured_together(scores):
         wanted = scores[np.ix_(measured, models)]
-        common[:, models], base[models] = _ridge(joint[measured], wanted, RIDGE * penalty, 0.0)
+        everywhere = _ridge(joint[measured], wanted, settings.ridge * penalty, 0.0)
+        common[:, models], base[models] = everywhere
         errors = wanted - joint[measured] @ common[:, models] - base[models]
-        for region in range(REGIONS):
+        for region in range(count):
             here = inside[measured] == region
             if here.any():
-                weights[region][:, models], offsets[region, models] = _ridge(
-                    joint[measured[here]], errors[here], REGION_RIDGE * penalty, REGION_SHRINKAGE
-                )
-    return LinearHead(common, base, Regions(centroids, common + weights, base + offsets))
+                shrink = settings.region_ridge * penalty
+                corrected = _ridge(joint[measured[here]], errors[here], shrink, REGION_SHRINKAGE)
+                weights[region][:, models], offsets[region, models] = corrected
+    regions = Regions(centroids, common + weights, base + offsets) if count else None
+    return LinearHead(common, base, regions)
 
 
 def _measured_together(scores: Floats) -> Iterator[tuple[Indices, Indices]]:

@@ -31,6 +31,7 @@ def figures(account: Account) -> dict[str, object]:
         "risk": dataclasses.asdict(account.risk),
         "spending": [dataclasses.asdict(row) for row in account.spending],
         "apart": [dataclasses.asdict(row) for row in account.apart],
+        "searched": None if account.searched is None else dataclasses.asdict(account.searched),
         "changes": [dataclasses.asdict(row) for row in account.changes],
         "goals": [{**dataclasses.asdict(goal), "is_met": goal.is_met} for goal in goals],
         "texts": [dataclasses.asdict(row) for row in account.texts],

@@ -68,6 +68,8 @@ class Recipe:
     """Tables that are judged by themselves, in a report only; a folder's files are one table."""
     twins: Mapping[str, str] = field(default_factory=dict)
     """Measured model of the learnt tables by the name that a table judged apart has for it."""
+    is_searching: bool = False
+    """Whether settings are tried on inner folds, in a report only."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

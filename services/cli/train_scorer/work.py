@@ -18,6 +18,7 @@ from services.cli.train_scorer.curves import Anchor
 from services.cli.train_scorer.distilling import open_encoder, piece_vectors
 from services.cli.train_scorer.projection import project
 from services.cli.train_scorer.reporting import figures, write_report
+from services.cli.train_scorer.searching import search
 from services.cli.train_scorer.tables import (
     TableError,
     read_folders,
@@ -108,6 +109,7 @@ def recipe(
     encoder: Path | None = None,
     apart: Sequence[Path] = (),
     twins: Sequence[str] = (),
+    is_searching: bool = False,
 ) -> Recipe:
     """Return the recipe that a command line describes.
 
@@ -132,6 +134,7 @@ def recipe(
         encoder=encoder,
         apart=tuple(apart),
         twins=_twins(twins),
+        is_searching=is_searching,
     )
 
 
@@ -156,7 +159,8 @@ def evaluate(asked: Recipe, progress: Progress) -> Account:
     with one_line():
         material = training.read_material(asked, progress)
         told = training.account(material, asked, training.judge(material, asked))
-        return _with_apart(told, material, asked)
+        told = _with_apart(told, material, asked)
+        return _with_trials(told, material, asked, progress) if asked.is_searching else told
 
 
 def _with_apart(told: Account, material: Material, asked: Recipe) -> Account:
@@ -173,6 +177,13 @@ def _with_apart(told: Account, material: Material, asked: Recipe) -> Account:
         across=(*told.across, *(figures for figures in transfers if figures is not None)),
         apart=tuple(judge_apart(each, embedder.vocabulary, seed) for each in alone),
     )
+
+
+def _with_trials(told: Account, material: Material, asked: Recipe, progress: Progress) -> Account:
+    names = [table.name for table in material.learnt]
+    vocabulary = material.embedder.embedder.vocabulary
+    found = search(material.corpus, material.rows, names, vocabulary, asked.seed, progress)
+    return replace(told, searched=found)
 
 
 def write(account: Account, folder: Path) -> None:
