@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from services.credentials.ports import Cipher, TokenJournal
     from services.credentials.server.vault import Vault
 
-LONGEST_S = 2.0
+LONGEST_S = 5.0
 """Longest time that a disk may take; the store is tried all the same."""
 
 _log = get_logger("credentials")

@@ -133,24 +133,26 @@ async def test_a_kept_pair_is_stored_by_the_next_process_and_the_old_token_not_s
     url: str, issuer: TokenIssuer, tmp_path: Path, lines: list[structlog.typing.EventDict]
 ) -> None:
     folder = tmp_path / "tokens"
+    issuer.mark = "mark-"  # no base64 can hold it by chance
+    newest = ("mark-access-2", "mark-R2")
     dying = Host(url, issuer, folder, 0.2)
     async with running(dying.service):
         dying.store.is_broken = True
         await dying.look()
-        assert dying.tokens() == ("access-2", "R2")
+        assert dying.tokens() == newest
     (file,) = folder.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert not any(text in file.read_bytes() for text in (b"R2", b"access-2"))
+    assert b"mark-" not in file.read_bytes()
     after = Host(url, issuer, folder, 0.2)
     async with running(after.service):
-        assert after.tokens() == ("access-2", "R2")
+        assert after.tokens() == newest
         assert named(after.service, "a").credential_version == 2
         await after.look()
     assert [one.refresh_token for one in issuer.asked] == ["R1"]
     assert list(folder.iterdir()) == []
     assert "token_recovered" in {line["event"] for line in lines}
-    assert not any(text in str(lines) for text in ("R2", "access-2", "R1"))
+    assert not any(text in str(lines) for text in ("mark-", "access-1"))
 
 
 @pytest.mark.spec("CRD-137", "CRD-139", "CRD-140")
