@@ -32,12 +32,14 @@ class Paths:
         self._secrets_of = secrets_of
         self._clock = clock
         self._barriers: Bounded[Path, Barrier] = Bounded(MAX_PATHS)
+        self._last_end_unix_s = 0.0
+        """From then on no way is closed, and nobody needs to look."""
 
     def closed(self, lane: Iterable[Credential]) -> Mapping[str, float]:
         """Return, by credential, until when its way out is closed."""
-        if not len(self._barriers):
-            return NO_BARRIERS
         now = self._clock.now_unix_s()
+        if now >= self._last_end_unix_s:
+            return NO_BARRIERS
         found: dict[str, float] = {}
         for credential in lane:
             barrier = self._barriers.get(self._path_of(credential))
@@ -53,6 +55,7 @@ class Paths:
             raised = after_challenge(barrier, report.send_unix_s, self._clock.now_unix_s())
             if raised is not barrier:
                 self._barriers.put(path, raised)
+                self._last_end_unix_s = max(self._last_end_unix_s, raised.until_unix_s)
                 wait_s = raised.until_unix_s - raised.since_unix_s
                 _log.warning("egress_path_challenged", provider=path[0], wait_s=wait_s)
         elif barrier is not None and _is_of_provider(report):
