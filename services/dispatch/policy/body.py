@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.plan import BindingRef
     from services.domain.catalog import Binding, Catalog
-    from services.domain.wire.contract import Codec
+    from services.domain.wire.codec import Codec
     from services.domain.wire.model import Address, EncodedRequest, Request
     from services.domain.wire.state.kept import Restored
 

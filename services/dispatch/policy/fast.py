@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import CredentialKind, WireFamily
@@ -18,6 +19,30 @@ _MEMBERS = {
     WireFamily.OPENAI_CHAT: ("service_tier", '"priority"'),
     WireFamily.OPENAI_RESPONSES: ("service_tier", '"priority"'),
 }
+_TOLD = re.compile(rb'"(?:service_tier|speed)"\s*:\s*"([a-z_]+)"')
+_LONGEST_TOLD_BYTES = 64
+_FAST_WORDS = (b"fast", b"priority")
+
+
+class ServedTier:
+    """Reads from an answer's bytes whether the fast tier that was asked for served; mutable.
+
+    Vendors tell when they served on the plain one after all, at its price. What stands in texts is
+    escaped, and so is no word of theirs.
+    """
+
+    def __init__(self) -> None:
+        self._tail = b""
+        self.is_fast = True
+        """As far as was read; until anything is told what was asked for counts."""
+
+    def saw(self, data: bytes) -> None:
+        """Take the next bytes of the answer, cut wherever they are."""
+        read = self._tail + data
+        self._tail = read[-_LONGEST_TOLD_BYTES:]
+        told = _TOLD.findall(read)
+        if told:
+            self.is_fast = told[-1] in _FAST_WORDS
 
 
 def is_fast(row: Binding | None, kind: CredentialKind, *, is_vendor: bool) -> bool:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from services.dispatch.server.reporting import AttemptReporter
     from services.dispatch.server.target import Stage
     from services.domain.vocab import WireFamily
-    from services.domain.wire.contract import Codec, StreamObserver
+    from services.domain.wire.codec import Codec
+    from services.domain.wire.contract import StreamObserver
     from services.domain.wire.model import Observation, StopReason, Transform, Usage
 
 
@@ -60,10 +61,8 @@ class Attempt:
         self._key = b""
         self.transforms: tuple[Transform, ...] = ()
         self.stop: StopReason | None = None
-        self.tool_calls = 0
         self.refusal_seen = False
-        self.send_count = 0
-        self.sent_bytes = 0
+        self.send_count = self.sent_bytes = self.tool_calls = 0
         self.broken: Broken | None = None
         self.failure_class: FailureClass | None = None
         self.stall_kind = ""
@@ -124,10 +123,10 @@ class Attempt:
             hold_s=limits.first_output_s if self._is_gated else limits.hold_s,
             max_bytes=MAX_GATED_BYTES if self._is_gated else MAX_HELD_BYTES,
         )
+        self.draft.saw(b"".join(self._held.pieces))
         seen = observer.seen
         if seen.error is not None and seen.is_error_first:
-            body = bodies.error_event(self._held.pieces)
-            raise AttemptFault(self._fault_of(seen.error, body))
+            raise AttemptFault(self._fault_of(seen.error, bodies.error_event(self._held.pieces)))
         if seen.has_output:
             self._note_output(seen.output_events)
             if seen.has_terminal:
@@ -155,6 +154,7 @@ class Attempt:
     async def _read_whole(self, reader: WatchedReader) -> None:
         body = await bodies.read_whole(reader)
         self._held = Held([body], is_at_end=True)
+        self.draft.saw(body)
         try:
             response = self._codec.decode_response(body)
         except WireError:
@@ -214,6 +214,7 @@ class Attempt:
         if data is None:
             observer.finish()
             return None
+        self.draft.saw(data)
         observer.feed(data)
         if seen.output_events != events:
             self._note_output(seen.output_events - events)

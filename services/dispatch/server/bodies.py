@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.plan import HeaderPairs
     from services.dispatch.server.watch import WatchedReader
-    from services.domain.wire.contract import Codec
+    from services.domain.wire.codec import Codec
 
 MAX_DRAIN_BYTES = 1024 * 1024
 """Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""

@@ -15,7 +15,7 @@ from services.dispatch.policy.dialect import (
     host_of,
     is_bound_to_responses,
 )
-from services.dispatch.policy.fast import FAST_BETA, is_fast, with_fast
+from services.dispatch.policy.fast import FAST_BETA, ServedTier, is_fast, with_fast
 from services.dispatch.policy.lessons import FAST_TIER, RESPONSES_API, lesson_of
 from services.dispatch.policy.measure import is_long_talk
 from services.dispatch.policy.patience import header_wait_s
@@ -81,8 +81,7 @@ class Draft:
         self._given_up = stage.memos.given_up(*self._place, self._tenant)
         self._lessons: tuple[Lesson, ...] = ()
         self._body = b""
-        self.is_fast = False
-        """Whether what was built last asks for the fast tier."""
+        self._tier: ServedTier | None = None
 
     @property
     def family(self) -> WireFamily:
@@ -105,6 +104,16 @@ class Draft:
     def is_stream(self) -> bool:
         """Whether a stream is asked for."""
         return self._client_body.request.is_stream
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether what was built last asks for the fast tier, and nothing says that it got less."""
+        return self._tier is not None and self._tier.is_fast
+
+    def saw(self, data: bytes) -> None:
+        """Take note of bytes of the answer."""
+        if self._tier is not None:
+            self._tier.saw(data)
 
     @property
     def dropped_feature(self) -> str:
@@ -214,7 +223,7 @@ class Draft:
         fast = None
         if is_wanted and has_tier and FAST_TIER not in self._given_up:
             fast = with_fast(body, self.family)
-        self.is_fast = fast is not None
+        self._tier = ServedTier() if fast is not None else None
         return fast if fast is not None else body
 
     def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:

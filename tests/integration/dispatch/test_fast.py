@@ -121,6 +121,27 @@ async def test_a_full_tier_is_held_against_no_credential_and_a_throttle_is() -> 
         assert answer.unserved.fault.http_status == 429
 
 
+@pytest.mark.spec("DSP-232")
+@pytest.mark.parametrize(("is_stream", "is_late"), [(True, False), (True, True), (False, False)])
+async def test_what_the_vendor_served_on_the_plain_tier_after_all_is_told_as_such(
+    is_stream: bool, is_late: bool
+) -> None:
+    async with standing(CHAT) as stand:
+        selling(stand)
+        asked = stand.order("p1", family=CHAT, is_stream=is_stream, change=fast)
+        usual = (await stand.run(asked)).chunks
+        end = usual.rindex(b'"object"') if is_late else usual.index(b'"object"')
+        less = usual[:end] + b'"service_tier":"default",' + usual[end:]
+        kind = "text/event-stream" if is_stream else "application/json"
+        dripping = Fault(body=less, content_type=kind, chunk_delay=0.01 if is_stream else 0)
+        stand.providers["p1"][0].script(dripping)
+        answer = await stand.run(asked)
+        assert stand.providers["p1"][0].requests[-1].json["service_tier"] == "priority"
+        assert answer.chunks == less
+        assert answer.head.is_fast_tier is is_late
+        assert not answer.tail.record.is_fast_tier
+
+
 async def test_a_refusal_of_what_is_no_parameter_of_the_body_is_not_asked_again() -> None:
     async with standing(ANTHROPIC) as stand:
         selling(stand)
