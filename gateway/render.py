@@ -87,8 +87,10 @@ def base_headers(surface: WireFamily, action_id: str) -> dict[str, str]:
 
 def relayed(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Return upstream headers less those that belong to its own connection and body."""
-    named = next((value for name, value in headers if name == "connection"), "")
-    dropped = _NEVER_RELAYED | {token.strip().lower() for token in named.split(",")}
+    dropped = _NEVER_RELAYED
+    for name, value in headers:
+        if name == "connection":
+            dropped = dropped | {token.strip().lower() for token in value.split(",")}
     return {name: value for name, value in headers if name.lower() not in dropped}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gateway.turns import marks, texts
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request
 
-    Rule = Callable[[Request, Features, Client], bool]
+    Rule = Callable[["Words", Features, Client], bool]
 
 PROBE_LIMIT_TOKENS = 4
 CLASSIFIER_LIMIT_TOKENS = 256
@@ -24,43 +25,74 @@ CLASSIFIER_MESSAGES = 3
 LOOKED_AT_BYTES = 4096
 TRANSCRIPT_WITHIN_BYTES = 64
 
+_MARKS_OF = {
+    turn_type: tuple(mark for mark in marks.TURN_MARKS if mark.turn_type is turn_type)
+    for turn_type in TurnType
+}
+
+
+class Words:
+    """A request and its texts as marks are looked for in them, each made once it is wanted."""
+
+    def __init__(self, request: Request) -> None:
+        """Take the request."""
+        self.request = request
+
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
+        """How the texts of the last message begin, in lower case."""
+        latest = texts.last_user_texts(self.request)
+        return tuple(_head(text, LOOKED_AT_BYTES).lower() for text in latest)
+
+    @cached_property
+    def system(self) -> str:
+        """The instructions in lower case."""
+        return texts.system_text(self.request).lower()
+
+    @cached_property
+    def system_start(self) -> str:
+        """How the instructions begin, in lower case."""
+        return texts.system_text(self.request)[:LOOKED_AT_BYTES].lstrip().lower()
+
 
 def turn_type_of(request: Request, features: Features, client: Client) -> TurnType:
     """Return the kind of action; the first rule that holds decides."""
+    words = Words(request)
     for turn_type, is_met in _RULES:
-        if is_met(request, features, client):
+        if is_met(words, features, client):
             return turn_type
     return TurnType.MAIN_LOOP
 
 
-def _is_probe(_: Request, features: Features, __: Client) -> bool:
+def _is_probe(_: Words, features: Features, __: Client) -> bool:
     return 1 <= features.max_output_tokens <= PROBE_LIMIT_TOKENS
 
 
-def _is_title(request: Request, features: Features, client: Client) -> bool:
+def _is_title(words: Words, features: Features, client: Client) -> bool:
     if features.tool_count:
         return False
-    title = mapping(_schema_properties(request).get("title"))
+    title = mapping(_schema_properties(words.request).get("title"))
     return (
         title.get("type") == "string"
         or client.agent == "title"
-        or _is_marked(TurnType.TITLE_GEN, request, client)
+        or _is_marked(TurnType.TITLE_GEN, words, client)
     )
 
 
-def _is_compaction(request: Request, _: Features, client: Client) -> bool:
+def _is_compaction(words: Words, _: Features, client: Client) -> bool:
     return (
         client.agent == "compaction"
         or client.is_compaction
-        or _is_marked(TurnType.COMPACTION, request, client)
+        or _is_marked(TurnType.COMPACTION, words, client)
     )
 
 
-def _is_recap(request: Request, _: Features, client: Client) -> bool:
-    return _is_marked(TurnType.RECAP, request, client)
+def _is_recap(words: Words, _: Features, client: Client) -> bool:
+    return _is_marked(TurnType.RECAP, words, client)
 
 
-def _is_sub_agent(request: Request, _: Features, client: Client) -> bool:
+def _is_sub_agent(words: Words, _: Features, client: Client) -> bool:
+    request = words.request
     return (
         client.is_sub_agent
         or client.agent == "explore"
@@ -70,16 +102,16 @@ def _is_sub_agent(request: Request, _: Features, client: Client) -> bool:
     )
 
 
-def _is_classifier(request: Request, features: Features, _: Client) -> bool:
+def _is_classifier(words: Words, features: Features, _: Client) -> bool:
     if features.tool_count:
         return False
     is_short = 1 <= features.max_output_tokens <= CLASSIFIER_LIMIT_TOKENS
     if is_short and 1 <= features.message_count <= CLASSIFIER_MESSAGES:
         return True
-    return _schema_properties(request).keys() >= marks.GEMINI_CLASSIFIER_PROPERTIES
+    return _schema_properties(words.request).keys() >= marks.GEMINI_CLASSIFIER_PROPERTIES
 
 
-def _is_tool_result(_: Request, features: Features, __: Client) -> bool:
+def _is_tool_result(_: Words, features: Features, __: Client) -> bool:
     return features.last_kind is LastKind.TOOL_RESULT
 
 
@@ -94,11 +126,10 @@ _RULES: tuple[tuple[TurnType, Rule], ...] = (
 )
 
 
-def _is_marked(turn_type: TurnType, request: Request, client: Client) -> bool:
+def _is_marked(turn_type: TurnType, words: Words, client: Client) -> bool:
     return any(
-        _is_meant(mark, request, client) and _is_seen(mark, request)
-        for mark in marks.TURN_MARKS
-        if mark.turn_type is turn_type
+        _is_meant(mark, words.request, client) and _is_seen(mark, words)
+        for mark in _MARKS_OF.get(turn_type, ())
     )
 
 
@@ -107,16 +138,14 @@ def _is_meant(mark: marks.TurnMark, request: Request, client: Client) -> bool:
     return request.family in mark.surfaces and (client.app == mark.app or is_unknown_allowed)
 
 
-def _is_seen(mark: marks.TurnMark, request: Request) -> bool:
+def _is_seen(mark: marks.TurnMark, words: Words) -> bool:
     match mark.place:
         case marks.Place.LAST_USER_TEXT:
-            heads = (_head(text, LOOKED_AT_BYTES) for text in texts.last_user_texts(request))
-            return any(_holds_all(head.lower(), mark.phrases) for head in heads)
+            return any(_holds_all(head, mark.phrases) for head in words.heads)
         case marks.Place.SYSTEM_START:
-            start = texts.system_text(request)[:LOOKED_AT_BYTES].lstrip().lower()
-            return all(start.startswith(phrase) for phrase in mark.phrases)
+            return all(words.system_start.startswith(phrase) for phrase in mark.phrases)
         case marks.Place.SYSTEM:
-            return _holds_all(texts.system_text(request).lower(), mark.phrases)
+            return _holds_all(words.system, mark.phrases)
 
 
 def _holds_all(text: str, phrases: tuple[str, ...]) -> bool:
@@ -124,7 +153,8 @@ def _holds_all(text: str, phrases: tuple[str, ...]) -> bool:
 
 
 def _head(text: str, byte_count: int) -> str:
-    return texts.encoded(text[:byte_count])[:byte_count].decode("utf-8", "ignore")
+    head = text[:byte_count]
+    return head if head.isascii() else texts.encoded(head)[:byte_count].decode("utf-8", "ignore")
 
 
 def _is_flagged_in_billing_line(request: Request) -> bool:

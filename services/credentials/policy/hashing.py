@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hmac
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -50,7 +51,15 @@ class Hasher:
         return self._digest("cache", identity, str(version), base_url)[:HASH_DIGITS]
 
     def _digest(self, *parts: str) -> str:
-        return hmac.digest(self.key, "\0".join(parts).encode(), "sha256").hex()
+        keyed = _keyed(self.key).copy()
+        keyed.update("\0".join(parts).encode())
+        return keyed.hexdigest()
+
+
+@functools.lru_cache(maxsize=4)
+def _keyed(key: bytes) -> hmac.HMAC:
+    """Return a hash that has taken its key, which takes longer than most of what is hashed."""
+    return hmac.new(key, digestmod="sha256")
 
 
 def named(credential: Credential, secrets: Secrets, hasher: Hasher) -> Credential:

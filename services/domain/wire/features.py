@@ -78,6 +78,8 @@ class Requirement(enum.StrEnum):
     """The answer must call a tool."""
 
 
+_ORDER = tuple(Requirement)
+
 _MEDIA_NEEDS: Mapping[str, Requirement] = {
     "image": Requirement.IMAGES,
     "document": Requirement.DOCUMENTS,
@@ -226,7 +228,7 @@ def features_of(request: Request, body_bytes: int) -> Features:
 
 
 def _in_order(needs: set[Requirement]) -> tuple[Requirement, ...]:
-    return tuple(need for need in Requirement if need in needs) if needs else ()
+    return tuple(need for need in _ORDER if need in needs) if needs else ()
 
 
 def last_kind_of(request: Request) -> LastKind:
