@@ -14,7 +14,13 @@ from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import AttemptFailed, BindingRef, Effect, EffectKind, Failed
 from gateway.model.compaction import CompactionAnswer, CompactionOutcome
-from gateway.model.decision import CredentialScope, Strategy, SummaryAnswer
+from gateway.model.decision import (
+    CredentialScope,
+    PlanAnswer,
+    Strategy,
+    SummaryAnswer,
+    SummaryMode,
+)
 from gateway.model.record import AttemptOutcome, AttemptRecord
 from gateway.sessions import Session
 from gateway.sessions.history import Shortening, shortened
@@ -81,6 +87,55 @@ async def test_what_outgrew_the_windows_is_compacted_before_anything_is_decided(
     assert prompt.text == "the end of it"
     assert not routed.handover.asked, "one rewrite is enough"
     assert (await routed.session()).compaction == b"\x20\x05"
+
+
+@pytest.mark.spec("HND-28")
+async def test_the_session_goes_by_what_the_client_sent(routed: Routed) -> None:
+    routed.handover.compaction = applied(b"\x20\x05")
+    await routed.ask(_turns(4))
+    sent = (await session_of(routed)).address
+    routed.handover.compaction = applied()
+    await routed.ask(_turns(5))
+    session = await session_of(routed)
+    assert session.address == sent
+    assert session.history is not None
+    assert session.history.message_count == 11
+
+
+@pytest.mark.spec("HND-6")
+async def test_of_two_rewrites_an_action_gets_one(tmp_path: Path) -> None:
+    """The switch to another model comes without a summary of its own."""
+    rules = Rules(strategy=Strategy.CLUSTER, summary_mode=SummaryMode.ALWAYS)
+    routed = Routed(tmp_path / "ledger", rules, catalog=_windows(12_000, 11_000))
+    await routed.stack.start()
+    try:
+        routed.planner.answer = PlanAnswer(is_switch=True, label="value_positive")
+        await routed.ask(_turns(0))
+        opening = await session_of(routed)
+        opened = [
+            {"role": "user", "content": "go on"},
+            {"role": "assistant", "content": "word " * 8_000},
+        ]
+        routed.handover.compaction = applied()
+        routed.scorer.picks = [SMALL]
+        assert await routed.decision(messages=[*opened, *_turns(0)]) == "switch_value_positive"
+        assert (await session_of(routed)).address == opening.address
+        assert len(routed.handover.outgrown) == 1
+        assert routed.handover.asked == []
+    finally:
+        await routed.stack.aclose()
+
+
+@pytest.mark.spec("HND-103")
+async def test_models_that_are_too_small_even_then_do_not_serve(routed: Routed) -> None:
+    longer = {**SHORT, "messages": [{"role": "user", "content": "word " * 9_400}]}
+    routed.handover.compaction = CompactionAnswer(
+        CompactionOutcome.APPLIED, body=orjson.dumps(longer)
+    )
+    await routed.ask([{"role": "user", "content": "word " * 11_000}])
+    (order,) = routed.dispatch.orders
+    assert 11_000 < order.action.features.overflow_tokens < 12_000
+    assert [row.model_id for row in order.record.safety_excluded_models] == [SMALL]
 
 
 @pytest.mark.spec("HND-45")

@@ -68,12 +68,19 @@ def test_of_any_other_version_nothing_is_known(agent: str) -> None:
     assert budget(agent=agent) == NO_BUDGET
 
 
-@pytest.mark.spec("HND-114")
+@pytest.mark.spec("HND-114", "HND-59")
 def test_of_other_programs_and_models_nothing_is_known() -> None:
     assert budget(app="codex") == NO_BUDGET
     assert budget(app="") == NO_BUDGET
     assert budget("gpt-6") == NO_BUDGET
     assert budget("claude-unheard-of") == NO_BUDGET
+
+
+@pytest.mark.spec("HND-113")
+def test_every_request_is_judged_by_itself() -> None:
+    assert budget().threshold_tokens == 167_000
+    assert budget(agent="claude-cli/2.0.1") == NO_BUDGET
+    assert budget().threshold_tokens == 167_000
 
 
 @pytest.mark.spec("HND-116")

@@ -127,7 +127,7 @@ def test_small_windows_are_not_filled_by_the_room_for_the_answer() -> None:
     assert found.reserve_tokens == 4_000
 
 
-@pytest.mark.spec("HND-44")
+@pytest.mark.spec("HND-44", "HND-110")
 @pytest.mark.parametrize("turn_type", TurnType)
 def test_only_conversations_are_compacted(turn_type: TurnType) -> None:
     huge = replace(sized(10**9), turn_type=turn_type)
@@ -149,7 +149,7 @@ def test_limits_shrink_by_what_estimates_are_too_small() -> None:
     assert (twice.window_tokens, twice.reserve_tokens) == (200_000, 4_000)
 
 
-@pytest.mark.spec("HND-90", "HND-91")
+@pytest.mark.spec("HND-90", "HND-91", "HND-93")
 def test_the_sessions_model_writes_first_then_the_chosen_one_then_that_with_a_large_window() -> (
     None
 ):
@@ -162,7 +162,8 @@ def test_the_sessions_model_writes_first_then_the_chosen_one_then_that_with_a_la
     assert names("claude-sonnet-5") == ["claude-sonnet-5-1", "claude-opus-5"]
     assert names("gpt-6") == ["claude-sonnet-5-1", "claude-opus-5"]
     assert names("claude-haiku") == ["claude-sonnet-5-1", "claude-opus-5"]
-    older = by("anthropic", excluded_models=frozenset({"claude-sonnet-5-1", "claude-opus-5"}))
-    assert names(found=older) == ["claude-sonnet-5"]
+    outside = by("anthropic", excluded_models=frozenset({"claude-sonnet-5-1", "claude-opus-5"}))
+    assert not CATALOG.models["claude-sonnet-5"].is_automatic
+    assert names(found=outside) == ["claude-sonnet-5"], "it need not be a candidate of routing"
     assert names(found=by("openai")) == []
     assert names(found=by("anthropic", rules=Rules())) == ["claude-opus-5"]

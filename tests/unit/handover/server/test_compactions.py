@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -179,6 +180,19 @@ async def test_the_boundary_of_cleared_outputs_moves_in_steps() -> None:
     )
     assert third.draft.cleared_results == 56
     assert third.checkpoint is not None
+
+
+@pytest.mark.spec("HND-61")
+async def test_for_a_few_outputs_more_the_boundary_does_not_move() -> None:
+    messages = agent_talk(ANTHROPIC, 20, OUTPUT)
+    window = tokens(ANTHROPIC, messages) * 11 // 10
+    first = await made(question(ANTHROPIC, messages, limits(window)))
+    messages += [m for n in range(3) for m in tool_round(ANTHROPIC, [f"n{n}"], OUTPUT * 5)]
+    asked = replace(question(ANTHROPIC, messages, limits(window)), checkpoint=first.checkpoint)
+    models = FakeModels()
+    result = await made(asked, models)
+    assert models.asked, "a summary makes more room"
+    assert result.draft.cleared_results == 15
 
 
 @pytest.mark.spec("HND-52", "HND-53", "HND-55", "HND-70", "HND-72")
@@ -395,6 +409,38 @@ async def test_without_time_no_summary_is_begun() -> None:
     assert result.draft.trimmed_messages == 12
     await made(asked, models, left_s=None)
     assert models.asked[0].budget_s == 90.0
+
+
+@pytest.mark.spec("HND-62", "HND-84")
+async def test_a_responses_conversation_is_cut_item_by_item() -> None:
+    messages = agent_talk(RESPONSES, 30, OUTPUT, batch=2)
+    window = int(tokens(RESPONSES, messages) * 0.15)
+    result = await made(
+        question(RESPONSES, messages, limits(window)), FakeModels([CallEnd.REFUSED])
+    )
+    after = messages_of(RESPONSES, result.draft.body)
+    assert len(after) < len(messages)
+    assert after[0] == messages[0]
+    assert after[1]["type"] == "reasoning", "reasoning stays with the calls that it led to"
+    assert after[1:] == messages[-len(after[1:]) :]
+
+
+@pytest.mark.spec("HND-87")
+async def test_cache_breakpoints_get_no_more_and_keep_their_order() -> None:
+    def marked(message: Json, ttl: str) -> Json:
+        mark = {"type": "ephemeral", "ttl": ttl}
+        block = {"type": "text", "text": message["content"], "cache_control": mark}
+        return {**message, "content": [block]}
+
+    messages = plain_talk(ANTHROPIC, 20, "word " * 100)
+    for at, ttl in ((0, "1h"), (36, "1h"), (38, "5m"), (40, "5m")):
+        messages[at] = marked(messages[at], ttl)
+    asked = question(ANTHROPIC, messages, limits(tokens(ANTHROPIC, messages)))
+    for step in ("S", CallEnd.REFUSED):
+        narrow = replace(asked, limits=limits(asked.limits.max_window_tokens // 2))
+        result = await made(asked if step == "S" else narrow, FakeModels([step]))
+        after = json.dumps(messages_of(ANTHROPIC, result.draft.body))
+        assert re.findall(r'"ttl": "(\w+)"', after) == ["1h", "5m", "5m"]
 
 
 async def test_a_conversation_that_is_no_list_is_left_alone_or_told_to_be_too_large() -> None:
