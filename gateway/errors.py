@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.model import Failed, StreamFailure
-    from services.domain.wire.contract import Codec
+    from services.domain.wire.codec import Codec
 
 RETRY_SOON_S = 1.0
 """Wait named with every 503 whose cause may be gone at once."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gateway.model import Head
-    from services.domain.wire.contract import Codec
+    from services.domain.wire.codec import Codec
     from services.domain.wire.model import ClientError, Event, RenderContext, Response, Stop, Usage
     from services.domain.wire.translation import AnswerTranslation
 

@@ -1,4 +1,14 @@
-"""One dialect put together from its halves: what all codecs do alike is here once."""
+"""One dialect put together from its halves: what all codecs do alike is here once.
+
+A codec belongs to one wire family and knows nothing of the others. The same-family path never goes
+through the canonical model: request edits are splices into the caller's bytes, streams pass as
+they come and are only *observed*. The cross-family path is always::
+
+    client bytes -> decode_request -> Request -> encode_request -> upstream bytes
+    upstream bytes -> StreamDecoder -> events -> StreamEncoder -> client bytes
+
+Codecs are pure: no I/O, no clock, no randomness; ids and times arrive in :class:`RenderContext`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """The rules of one dialect, each as :class:`~services.domain.wire.contract.Codec` has it."""
+    """The rules of one dialect, each as :class:`Codec` has it."""
 
     decode_request: Callable[[bytes], Request]
     encode_own: Callable[[Request, Target], EncodedRequest]
@@ -52,20 +62,32 @@ class Halves:
     encode_stream_error: Callable[[ClientError, Observation | None], bytes]
 
 
-class FamilyCodec:
+class Codec:
     """Speaks one dialect; holds no state."""
 
     def __init__(self, family: WireFamily, keepalive: bytes, halves: Halves) -> None:
         self.family = family
         self.keepalive = keepalive
+        """Frame that keeps a stream alive which passes byte for byte; empty when there is none."""
         self._halves = halves
 
     def decode_request(self, body: bytes) -> Request:
-        """Return the canonical form of a client body."""
+        """Return the canonical form of a client body; unknown keys are kept.
+
+        Raises:
+            WireError: the body is not a readable request of this dialect; names the path.
+        """
         return decoded_request(body, self.family, self._halves.decode_request)
 
     def encode_request(self, request: Request, target: Target) -> EncodedRequest:
-        """Return ``request`` as a body for ``target``; its own dialect's parts keep their bytes."""
+        """Return ``request`` as a body for ``target``, with a record of every lossy step.
+
+        Parts of its own dialect keep their bytes.
+
+        Raises:
+            UnbuildableError: the target cannot express the request.
+            WireError: the request itself is wrong in a way that only this dialect minds.
+        """
         if request.family is self.family:
             ready, done = with_possible_choice(request, target)
             encoded = self._halves.encode_own(ready, target)
@@ -75,12 +97,19 @@ class FamilyCodec:
         return replace(encoded, transforms=(*done, *encoded.transforms)) if done else encoded
 
     def splice_request(self, body: bytes, request: Request, target: Target) -> EncodedRequest:
-        """Return a body of this dialect with only the edits that ``target`` demands."""
+        """Return a body of this dialect with only the edits that ``target`` demands.
+
+        Everything outside an edited span keeps its bytes.
+        """
         own = without_foreign_state(body, self.family)
         return self._halves.splice_request(own, request, target)
 
     def decode_response(self, body: bytes) -> Response:
-        """Return the canonical form of a whole upstream answer."""
+        """Return the canonical form of a whole upstream answer.
+
+        Raises:
+            WireError: the body is no answer of this dialect, an error body on a 2xx included.
+        """
         return self._halves.decode_response(body)
 
     def encode_response(self, response: Response, context: RenderContext) -> bytes:
@@ -104,7 +133,7 @@ class FamilyCodec:
         return self._halves.observer()
 
     def decode_error(self, status: int, body: bytes) -> UpstreamError:
-        """Return what an upstream error says, whatever its body."""
+        """Return what an upstream error says, whatever its body; never raises."""
         return self._halves.decode_error(status, body)
 
     def encode_error(self, error: ClientError) -> bytes:
@@ -112,5 +141,8 @@ class FamilyCodec:
         return self._halves.encode_error(error)
 
     def encode_stream_error(self, error: ClientError, seen: Observation | None = None) -> bytes:
-        """Return ``error`` as the frame that ends a started stream."""
+        """Return ``error`` as the frame that ends a started stream.
+
+        ``seen`` is what was observed of a stream that passed byte for byte until now.
+        """
         return self._halves.encode_stream_error(error, seen)

@@ -11,7 +11,7 @@ from services.domain.wire.model import Address
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.domain.wire.contract import Codec
+    from services.domain.wire.codec import Codec
     from services.domain.wire.model import Request
 
 

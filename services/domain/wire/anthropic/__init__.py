@@ -15,11 +15,11 @@ from services.domain.wire.anthropic.response import decode_response, encode_resp
 from services.domain.wire.anthropic.splice import splice_request
 from services.domain.wire.anthropic.stream import MessagesStreamDecoder
 from services.domain.wire.anthropic.writer import KEEPALIVE, MessagesStreamEncoder
-from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.codec import Codec, Halves
 
 __all__ = ["CODEC"]
 
-CODEC = FamilyCodec(
+CODEC = Codec(
     WireFamily.ANTHROPIC,
     KEEPALIVE,
     Halves(

@@ -9,7 +9,7 @@ Source: https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.codec import Codec, Halves
 from services.domain.wire.gemini.counting import counted_body
 from services.domain.wire.gemini.encode import encode_foreign
 from services.domain.wire.gemini.error import decode_error, encode_error, encode_stream_error
@@ -23,7 +23,7 @@ from services.domain.wire.gemini.writer import KEEPALIVE, GeminiStreamEncoder
 
 __all__ = ["CODEC", "addressed", "counted_body", "is_reasoning_wanted"]
 
-CODEC = FamilyCodec(
+CODEC = Codec(
     WireFamily.GEMINI,
     KEEPALIVE,
     Halves(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.codec import Codec, Halves
 from services.domain.wire.openai_chat.encode import encode_request
 from services.domain.wire.openai_chat.error import decode_error, encode_error, encode_stream_error
 from services.domain.wire.openai_chat.observe import ChatStreamObserver
@@ -16,7 +16,7 @@ from services.domain.wire.openai_chat.writer import KEEPALIVE, ChatStreamEncoder
 
 __all__ = ["CODEC", "UsageFrameFilter"]
 
-CODEC = FamilyCodec(
+CODEC = Codec(
     WireFamily.OPENAI_CHAT,
     KEEPALIVE,
     Halves(

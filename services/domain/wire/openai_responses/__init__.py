@@ -6,7 +6,7 @@ Its clients count frames, so that a stream of another's numbers gets a comment t
 from __future__ import annotations
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.codec import FamilyCodec, Halves
+from services.domain.wire.codec import Codec, Halves
 from services.domain.wire.openai_responses.encode import encode_request
 from services.domain.wire.openai_responses.error import (
     decode_error,
@@ -27,7 +27,7 @@ from services.domain.wire.openai_responses.writer import ResponsesStreamEncoder
 
 __all__ = ["CODEC", "is_background", "is_event", "stored_field"]
 
-CODEC = FamilyCodec(
+CODEC = Codec(
     WireFamily.OPENAI_RESPONSES,
     b": keepalive\n\n",
     Halves(
