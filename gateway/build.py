@@ -14,11 +14,13 @@ from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
+from gateway.exclusions import Exclusions, Resting
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
 from gateway.office.desk import office_of
 from gateway.office.keys import KeyDesk
 from gateway.office.ledger import LedgerDesk
+from gateway.peers import PEERS, SOFT_PEERS, peers_of
 from gateway.policy import policy_of
 from gateway.remembering import Remembering
 from gateway.requests import Intake
@@ -29,6 +31,7 @@ from gateway.showing import Showing, Sources, moved, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
 from services.runtime.config import ConfigError
 from services.runtime.log import get_logger
+from services.runtime.reloading import Edition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,20 +45,11 @@ if TYPE_CHECKING:
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel, ChannelTo
     from services.runtime.clock import Clock
-    from services.runtime.reloading import Edition, TakeOver
+    from services.runtime.reloading import TakeOver
     from services.runtime.settings import CommonSettings
 
     Renew = Callable[[Edition[CommonSettings], RoutingSettings], Renewed]
 
-PEERS: Mapping[Strategy, tuple[str, ...]] = {
-    Strategy.REQUESTED: ("credentials", "dispatch"),
-    Strategy.CLUSTER: ("scorer", "planner", "handover", "credentials", "dispatch"),
-}
-"""The services that each strategy needs, by short name."""
-SHADOW_PEERS = ("scorer", "planner")
-"""Those that a shadow asks besides; nothing waits for them."""
-SOFT_PEERS = frozenset({"handover"})
-"""Services without which a gateway is ready all the same."""
 _log = get_logger("gateway")
 _CUT_S = 2.0
 """Time for cut answers to end with an error frame."""
@@ -82,6 +76,7 @@ class Gateway:
         rescues: RescueRules = DEFAULT_RULES,
         remembering: Remembering | None = None,
         pool: Pool | None = None,
+        exclusions: Exclusions | None = None,
         renewed: Renew | None = None,
     ) -> None:
         self._settings = settings
@@ -89,7 +84,9 @@ class Gateway:
         self._store = store
         self._ledger = ledger
         shadows = [showing.shadow] if showing is not None and showing.shadow is not None else []
-        self._background = (*background, *probes, *shadows)
+        self._exclusions = exclusions
+        kept = [] if exclusions is None else [exclusions]
+        self._background = (*background, *probes, *shadows, *kept)
         self._probes = tuple(probes)
         self._is_started = False
         self.first_key: FirstKey | None = None
@@ -104,7 +101,7 @@ class Gateway:
             intake,
             clock,
             ledger,
-            office_of(KeyDesk(store, clock, keys.forget), LedgerDesk(ledger), pool),
+            office_of(KeyDesk(store, clock, keys.forget), LedgerDesk(ledger), pool, exclusions),
             credentials,
             dispatch,
             deciding,
@@ -116,6 +113,8 @@ class Gateway:
         self._actions = self._serving.actions(policy, catalog, showing)
         self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
         self._server = HttpServer(self._serving.table(self._actions, catalog, showing))
+        if exclusions is not None:
+            exclusions.on_change = self._readopt
 
     def adopt(self, edition: Edition[CommonSettings], routing: RoutingSettings) -> TakeOver:
         """Return what makes later requests use an edition; those that run keep theirs.
@@ -138,6 +137,10 @@ class Gateway:
 
         return take_over
 
+    def _readopt(self, edition: Edition[CommonSettings], routing: RoutingSettings) -> None:
+        """Use the same edition under another list of excluded models."""
+        self.adopt(edition, routing)()
+
     @property
     def port(self) -> int:
         """The port it listens on, once started."""
@@ -156,6 +159,8 @@ class Gateway:
             OSError: the address cannot be bound; the message names it.
         """
         await self._store.start()
+        if self._exclusions is not None:
+            await self._exclusions.refresh()
         # Listen first: a start that fails for its address must not have used up the first key.
         # Answer last: a token that is looked up before its key is stored is refused for a minute.
         await self._server.start(self._settings.listen)
@@ -226,7 +231,9 @@ def build(
     peers = {name: channel_to(name) for name in peers_of(routing)}
     needed = frozenset(PEERS[routing.strategy])
     credentials = CredentialsClient(peers["credentials"], clock)
+    store = open_key_store(settings, clock)
     policy = policy_of(routing, common, catalog)
+    exclusions = Exclusions(store, clock, Resting(Edition(common, catalog), routing, policy))
     if routing.is_sub_agent_pair_halved:
         _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
     remembering = open_sessions(settings, clock)
@@ -235,11 +242,12 @@ def build(
 
     def renewed(edition: Edition[CommonSettings], asked: RoutingSettings) -> Renewed:
         newer = edition.catalog
-        own = policy_of(asked, edition.settings, newer)
+        own = policy_of(asked, edition.settings, newer, exclusions.stored)
         shown = moved(showing, Sources(credentials, own, newer, clock), asked, peers)
 
         def take_over() -> None:
             ledger.use(newer)
+            exclusions.rest_on(Resting(edition, asked, own))
             shown.take_over()
 
         return Renewed(own, shown, take_over)
@@ -249,7 +257,7 @@ def build(
         policy,
         catalog,
         clock,
-        store=open_key_store(settings, clock),
+        store=store,
         ledger=ledger,
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"]),
@@ -263,14 +271,9 @@ def build(
         rescues=routing.rescue_rules,
         remembering=remembering,
         pool=PoolClient(peers["credentials"]),
+        exclusions=exclusions,
         renewed=renewed,
     )
-
-
-def peers_of(routing: RoutingSettings) -> tuple[str, ...]:
-    """Return the services that a gateway of these settings asks, by short name."""
-    needed = PEERS[routing.strategy]
-    return (*SHADOW_PEERS, *needed) if routing.shadow else needed
 
 
 def deciding_of(

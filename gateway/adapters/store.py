@@ -45,10 +45,17 @@ KEYS = sa.Table(
     sa.Column("revoked_unix_s", sa.Float(53)),
     sa.Column("successor_id", sa.String(36)),
 )
+EXCLUSIONS = sa.Table(
+    "automatic_exclusions",
+    _tables,
+    sa.Column("model", sa.String(128), primary_key=True),
+    sa.Column("reason", sa.String(200)),
+    sa.Column("place", sa.Integer),
+)
 
 
 class SqlKeyStore:
-    """Keys in one database; the only owner of its schema."""
+    """Keys in one database, and what operators listed; the only owner of its schema."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self._engine = open_engine(url, schema=SCHEMA)
@@ -166,6 +173,26 @@ class SqlKeyStore:
                 await connection.execute(KEYS.insert().values(row))
                 stored = await connection.execute(sa.select(KEYS).where(KEYS.c.id == successor.id))
                 return _key(stored.one())
+
+    async def automatic_exclusions(self) -> Sequence[tuple[str, str]]:
+        """Return models with the reasons against them, in order."""
+        wanted = sa.select(EXCLUSIONS.c.model, EXCLUSIONS.c.reason).order_by(EXCLUSIONS.c.place)
+        with store_errors():
+            async with self._reader.connect() as connection:
+                rows = await connection.execute(wanted)
+                return [(str(row.model), str(row.reason)) for row in rows]
+
+    async def put_automatic_exclusions(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Put another list in the place of the stored one, in one transaction."""
+        made = [
+            {"model": model, "reason": reason, "place": place}
+            for place, (model, reason) in enumerate(rows)
+        ]
+        with store_errors():
+            async with self._engine.begin() as connection:
+                await connection.execute(EXCLUSIONS.delete())
+                if made:
+                    await connection.execute(EXCLUSIONS.insert(), made)
 
 
 def _is_live(

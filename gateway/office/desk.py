@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from gateway.office.exclusions import ExclusionDesk
 from gateway.office.pool import PoolDesk
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.runtime.schema import hint
@@ -12,6 +13,7 @@ from services.runtime.schema import hint
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gateway.exclusions import Exclusions
     from gateway.office.keys import KeyDesk
     from gateway.office.ledger import LedgerDesk
     from gateway.office.model import Document, Operation, Order
@@ -65,11 +67,15 @@ class Office:
             raise RouterError(Reason.STORE_UNAVAILABLE, message) from None
 
 
-def office_of(keys: KeyDesk, ledger: LedgerDesk, pool: Pool | None) -> Office:
-    """Return the office over what a router keeps; without a pool credentials are not kept here."""
+def office_of(
+    keys: KeyDesk, ledger: LedgerDesk, pool: Pool | None, exclusions: Exclusions | None
+) -> Office:
+    """Return the office over what a router keeps; what is None is not kept here."""
     operations = [*keys.operations, *ledger.operations]
     if pool is not None:
         operations += PoolDesk(pool).operations
+    if exclusions is not None:
+        operations += ExclusionDesk(exclusions).operations
     return Office(operations)
 
 

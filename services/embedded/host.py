@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import gateway.build
-from gateway.build import peers_of
+from gateway.peers import peers_of
 from gateway.settings import is_loopback
 from services.embedded import finding, staged, welcome
 from services.embedded.sandbox import catalog as sandbox_catalog

@@ -146,3 +146,21 @@ async def test_a_store_that_is_gone_says_so(tmp_path: Path, clock: FakeClock) ->
         await store.find("x")
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     await store.aclose()
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"], indirect=True)
+async def test_a_list_of_excluded_models_is_replaced_as_a_whole(store: KeyStore) -> None:
+    assert isinstance(store, SqlKeyStore)
+    assert await store.automatic_exclusions() == []
+    wanted = [("m2", "slow"), ("m1", "")]
+    await store.put_automatic_exclusions(wanted)
+    assert await store.automatic_exclusions() == wanted
+    await store.put_automatic_exclusions(wanted[1:])
+    assert await store.automatic_exclusions() == wanted[1:]
+    await store.put_automatic_exclusions([])
+    assert await store.automatic_exclusions() == []
+
+
+async def test_an_installation_is_known_by_its_id(store: KeyStore) -> None:
+    assert await store.has_installation(await store.default_installation())
+    assert not await store.has_installation(InstallationId("elsewhere"))

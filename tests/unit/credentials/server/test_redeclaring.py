@@ -70,8 +70,7 @@ async def test_the_pool_that_was_stated_last_is_stored_once_the_store_is_back() 
             redeclarer.want(pool("b"))
             await settle()
             redeclarer.want(pool("c"))
-            clock.advance(RETRY_S)
-            await settle()
+            await clock.pass_time(RETRY_S)
         assert [line["event"] for line in lines] == ["pool_not_reconciled"]
         assert vault.tries == 3
         vault.is_away = False
