@@ -18,7 +18,6 @@ PLANS = frozenset(
 """Kinds of credential behind which a subscription stands."""
 LEAST_FACTOR = 0.05
 """Share of its list price that a model costs on a plan that nothing is used of."""
-_SHARPNESS = 2.0
 
 
 def cost_factors(
@@ -44,7 +43,7 @@ def cost_factors(
 def factor_of(used_ratio: float | None) -> float:
     """Return the factor at a share used of the tighter window; a plan never seen is unused."""
     used = min(max(used_ratio or 0.0, 0.0), 1.0)
-    return LEAST_FACTOR + (1.0 - LEAST_FACTOR) * used**_SHARPNESS
+    return LEAST_FACTOR + (1.0 - LEAST_FACTOR) * used * used
 
 
 def _of_caller(model: Model, presented: Sequence[PresentedIdentity]) -> float | None:

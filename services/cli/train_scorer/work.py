@@ -235,7 +235,7 @@ def _sample(size: int, turn: int) -> str:
 
 
 def _twins(pairs: Sequence[str]) -> Mapping[str, str]:
-    found = dict(tuple(pair.rpartition("=")[::2]) for pair in pairs)
+    found = {name: model for name, _, model in (pair.rpartition("=") for pair in pairs)}
     if "" in (*found, *found.values()):
         raise ConfigError("--twin: give NAME=MODEL, its name in a table judged apart first")
     return found

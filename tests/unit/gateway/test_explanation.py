@@ -66,7 +66,9 @@ def scored() -> scorer_pb2.ScoreResponse:
 
 def test_a_document_tells_all_that_the_scorer_said() -> None:
     document = explanation(router_pb2.RouteDecision(score=scored(), rescue_model_ids=["small"]))
-    first, *_ = document["candidates"]  # type: ignore[misc]  # a list of documents
+    candidates = document["candidates"]
+    assert isinstance(candidates, list)
+    first = candidates[0]
     assert (first["scored_as"], first["evidence"]) == ("older", "borrowed")
     assert (first["subscription_bonus"], first["preference_bonus"]) == (0.5, 0.125)
     assert (document["runner_up"], document["rescues"]) == ("small", ["small"])

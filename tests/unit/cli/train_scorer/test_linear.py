@@ -23,7 +23,8 @@ def texts(seed: int, topics: int = 2) -> Floats:
 
 
 def unit(joint: Floats) -> Floats:
-    return joint / np.linalg.norm(joint, axis=1, keepdims=True)
+    scaled: Floats = joint / np.linalg.norm(joint, axis=1, keepdims=True)
+    return scaled
 
 
 def predicted(head: LinearHead, joint: Floats, *, is_far: bool = False) -> Floats:
