@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from services.dispatch.server.target import Stage
     from services.domain.vocab import WireFamily
     from services.domain.wire.codec import Codec
-    from services.domain.wire.contract import StreamObserver
     from services.domain.wire.model import Observation, StopReason, Transform, Usage
+    from services.domain.wire.observer import StreamObserver
 
 
 class Attempt:

@@ -11,7 +11,7 @@ from services.dispatch.server import bodies
 if TYPE_CHECKING:
     from services.dispatch.server.stopwatch import Stopwatch
     from services.dispatch.server.watch import WatchedReader
-    from services.domain.wire.contract import StreamObserver
+    from services.domain.wire.observer import StreamObserver
 
 MAX_HELD_BYTES = 64 * 1024
 MAX_GATED_BYTES = 1024 * 1024

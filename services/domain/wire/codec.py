@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.domain.vocab import WireFamily
-    from services.domain.wire.contract import StreamDecoder, StreamEncoder, StreamObserver
+    from services.domain.wire.contract import StreamDecoder, StreamEncoder
     from services.domain.wire.model import (
         ClientError,
         EncodedRequest,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Target,
         UpstreamError,
     )
+    from services.domain.wire.observer import StreamObserver
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What stream decoders, encoders and observers offer. Each has state and belongs to one attempt."""
+"""What stream decoders and encoders offer; each has state and belongs to one attempt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.domain.wire.model import ClientError, Event, Observation
+    from services.domain.wire.model import ClientError, Event
 
 
 class StreamDecoder(Protocol):
@@ -35,21 +35,4 @@ class StreamEncoder(Protocol):
 
     def keepalive(self) -> bytes:
         """Return the frame that keeps the stream alive where it stands; empty after a terminal."""
-        ...
-
-
-class StreamObserver(Protocol):
-    """Watches a stream of its own family that passes byte for byte; can never alter it."""
-
-    @property
-    def seen(self) -> Observation:
-        """All that was learned so far."""
-        ...
-
-    def feed(self, data: bytes) -> None:
-        """Take note of ``data``. Never raises: after unreadable frames it goes on or goes blind."""
-        ...
-
-    def finish(self) -> None:
-        """Take note of the end of the stream; a last frame without its blank line counts."""
         ...

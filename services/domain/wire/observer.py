@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from services.domain.wire.model import UpstreamError
 
 
-class FrameObserver(abc.ABC):
-    """Takes note of the frames of one stream."""
+class StreamObserver(abc.ABC):
+    """Watches a stream of its own family that passes byte for byte; can never alter it.
+
+    It never raises: after unreadable frames it goes on.
+    """
 
     def __init__(self) -> None:
         self._splitter = FrameSplitter()

@@ -10,7 +10,7 @@ from services.domain.wire.anthropic.error import error_of
 from services.domain.wire.anthropic.stops import stop_of
 from services.domain.wire.anthropic.usage import UsageCount
 from services.domain.wire.model import StopReason
-from services.domain.wire.observer import FrameObserver
+from services.domain.wire.observer import StreamObserver
 from services.domain.wire.reading import mapping, text
 from services.domain.wire.words import NUMBER, WORDS, characters_of
 
@@ -34,7 +34,7 @@ _PLAIN_DELTA = re.compile(
 _SILENT_BLOCKS = frozenset(["text", "thinking"])
 
 
-class MessagesStreamObserver(FrameObserver):
+class MessagesStreamObserver(StreamObserver):
     """Watches one stream. Pings, the start and empty deltas are bookkeeping, all else output."""
 
     _plain = _PLAIN_DELTA

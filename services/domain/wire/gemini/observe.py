@@ -9,7 +9,7 @@ from services.domain.wire.gemini.names import member
 from services.domain.wire.gemini.stops import is_malformed, is_refusal, stop_of
 from services.domain.wire.gemini.usage import UsageCount
 from services.domain.wire.model import Stop, StopReason, UpstreamError
-from services.domain.wire.observer import FrameObserver
+from services.domain.wire.observer import StreamObserver
 from services.domain.wire.reading import dump, mapping, rows, text, whole
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from services.domain.sse import Frame
 
 
-class GeminiStreamObserver(FrameObserver):
+class GeminiStreamObserver(StreamObserver):
     """Takes note of one stream. Output is text, thoughts, calls, media and code.
 
     The terminal is a finish reason for every candidate that was started, or a blocked prompt.

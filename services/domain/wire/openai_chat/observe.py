@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from services.domain.sse import parse_frame
-from services.domain.wire.observer import FrameObserver
+from services.domain.wire.observer import StreamObserver
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
 from services.domain.wire.openai_chat.stops import stop_of
@@ -34,7 +34,7 @@ _PLAIN_REST = re.compile(
 _NO_HEAD = b"\x00"
 
 
-class ChatStreamObserver(FrameObserver):
+class ChatStreamObserver(StreamObserver):
     """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
 
     Frames that only name the role, carry nothing or count usage are bookkeeping. The terminal is a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.observer import FrameObserver
+from services.domain.wire.observer import StreamObserver
 from services.domain.wire.openai_responses.error import error_of_event
 from services.domain.wire.openai_responses.output import CALLS, failure_of, stop_of
 from services.domain.wire.openai_responses.stream import PARTS, TERMINALS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from services.domain.wire.model import UpstreamError
 
 
-class ResponsesStreamObserver(FrameObserver):
+class ResponsesStreamObserver(StreamObserver):
     """Takes note of one stream. Output is text, reasoning, refusal and tool calls.
 
     Events that only announce items and parts, or repeat them, are bookkeeping.

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.domain.wire.anthropic.observe import MessagesStreamObserver
-from services.domain.wire.contract import StreamObserver
+from services.domain.wire.observer import StreamObserver
 from services.domain.wire.openai_chat.observe import ChatStreamObserver
 from services.domain.wire.words import WORDS, characters_of
 from tests.unit.domain.wire.anthropic_cases import RICH_STREAM
