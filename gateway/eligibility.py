@@ -57,6 +57,8 @@ class Policy:
     """How strictly the needs of requests count."""
     is_name_binding: bool = False
     """Whether the model that a request names is the only one that may serve it."""
+    is_subsidised: bool = True
+    """Whether a model that a subscription covers counts only a share of its price."""
 
     def dialects_at(self, binding: Binding, *, is_gateway: bool = False) -> tuple[WireFamily, ...]:
         """Return every dialect that a binding may be asked in; none: its provider is not known.
@@ -124,7 +126,9 @@ def freeze(question: Question, policy: Policy, catalog: Catalog) -> EligibilityR
         presented_hashes=tuple(sorted(identity.presented_hash for identity in question.presented)),
         suppressed_plans=question.suppressed_plans,
         override_reason=policy.override_reason,
-        cost_factors=cost_factors(catalog, question.presented, enabled),
+        cost_factors=cost_factors(catalog, question.presented, enabled)
+        if policy.is_subsidised
+        else (),
     )
     return replace(record, record_id=_digest(record), create_unix_s=question.now_unix_s)
 

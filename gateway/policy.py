@@ -61,6 +61,7 @@ def policy_of(
             name for name, provider in common.providers.items() if not provider.takes_presented
         ),
         requirements=routing.requirements,
+        is_subsidised=routing.subsidies,
         is_name_binding=routing.strategy is Strategy.REQUESTED,
         override_reason=routing.override_reason
         if routing.excluded_models or routing.excluded_providers

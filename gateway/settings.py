@@ -108,6 +108,9 @@ class RoutingSettings(Section):
     automatic_exclusions: tuple[AutomaticExclusion, ...] = ()
     """Models that serve only where they are named or nothing else is left, each as
     `{model, reason}`. Set, also to an empty list, it goes before the list of the admin API."""
+    subsidies: bool = True
+    """Whether a model that a subscription covers counts only a share of its price, by how much of
+    the plan is used."""
     requirements: RequirementMode = RequirementMode.SHADOW
     """What counts of the needs of a request: `shadow`, media, files and native blocks, and the rest
     is reported; `enforce`, all; `off`, nothing."""

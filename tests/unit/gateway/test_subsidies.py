@@ -13,8 +13,11 @@ from gateway.codec.deciding import score_request
 from gateway.eligibility import freeze
 from gateway.model import PresentedIdentity, ProviderState, Snapshot
 from gateway.model.decision import Prompt
+from gateway.policy import policy_of
+from gateway.settings import RoutingSettings
 from gateway.subsidies import LEAST_FACTOR, cost_factors, factor_of
 from services.domain.vocab import CredentialKind
+from services.runtime.settings import CommonSettings
 from tests.unit.gateway import facts
 from tests.unit.gateway.deciding.made import action
 
@@ -91,5 +94,14 @@ def test_the_scorer_is_told_what_is_covered() -> None:
     record = freeze(facts.question(snapshot=snapshot), facts.policy(), CATALOG)
     asked = score_request(action(BODY), record, Prompt("text", "first", 4), "cluster")
     assert dict(asked.cost_factors) == {"covered": factor_of(0.5), "sibling": factor_of(0.5)}
+    off = freeze(facts.question(snapshot=snapshot), facts.policy(is_subsidised=False), CATALOG)
+    assert off.cost_factors == ()
     bare = freeze(facts.question("p1"), facts.policy(), CATALOG)
     assert not score_request(action(BODY), bare, Prompt("", "", 0), "cluster").cost_factors
+
+
+@pytest.mark.spec("SCO-65")
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_deployment_may_switch_it_off(is_on: bool) -> None:
+    routing = RoutingSettings(subsidies=is_on)
+    assert policy_of(routing, CommonSettings(), CATALOG).is_subsidised is is_on
