@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from services.domain.wire.scanner import Document, Node, Plan
-
-FAMILIES = frozenset({WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT})
-"""Dialects whose histories can be rewritten on a switch."""
 
 _LISTS: Mapping[WireFamily, str] = {
     WireFamily.ANTHROPIC: "messages",
@@ -91,6 +88,8 @@ class History:
     document: Document
     messages: tuple[Message, ...]
     spoken: tuple[Message, ...]
+    _decoded: list[tuple[Turn, ...]] = field(default_factory=list, compare=False)
+    """All turns at once, of a dialect whose messages are only readable together."""
 
     def last_run(self) -> int:
         """Return where the client's side begins that ends the conversation.
@@ -130,10 +129,12 @@ class History:
 
     def _decoded_turns(self, start: int, end: int) -> tuple[Turn, ...]:
         """Return turns of a dialect whose messages are only readable together."""
-        request = codec_for(self.family).decode_request(self.document.text.encode())
-        spoken_at = {message.place: at for at, message in enumerate(self.spoken)}
-        placed = ((spoken_at.get(turn.origin_index, -1), turn) for turn in request.turns)
-        return tuple(replace(turn, origin_index=at) for at, turn in placed if start <= at < end)
+        if not self._decoded:
+            request = codec_for(self.family).decode_request(self.document.text.encode())
+            spoken_at = {message.place: at for at, message in enumerate(self.spoken)}
+            placed = ((spoken_at.get(turn.origin_index, -1), turn) for turn in request.turns)
+            self._decoded.append(tuple(replace(turn, origin_index=at) for at, turn in placed))
+        return tuple(turn for turn in self._decoded[0] if start <= turn.origin_index < end)
 
     def digest(self, count: int) -> bytes:
         """Return the SHA-256 of the first ``count`` spoken messages.

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Media, Opaque, Text, ToolResult, ToolUse
 from services.domain.wire.reading import text
-from services.domain.wire.scanner import Edit, scan
+from services.domain.wire.scanner import Edit
 from services.handover.model import Rewritten
 from services.handover.policy.history import Speaker, has_result
+from services.handover.policy.parts import message_of, raw_parts, said, text_part, wrapped
 from services.handover.policy.sizes import overflow_tokens
 from services.handover.policy.words import cut, fenced, shown, size
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from services.domain.wire.model import Turn
-    from services.domain.wire.scanner import Plan
     from services.handover.policy.history import History, Message
 
 MARKER = "[Summary of the conversation so far, written by the router]"
@@ -36,8 +36,6 @@ RESULT_BYTES = 8192
 """Most bytes of a tool's output that becomes text."""
 ARGUMENT_BYTES = 512
 NAME_BYTES = 128
-
-_CONTENT: Plan = {"content": {"*": {}}}
 
 
 def rewrite(history: History, count: int, summary: str) -> Rewritten:
@@ -59,8 +57,8 @@ def rewrite(history: History, count: int, summary: str) -> Rewritten:
             history.family,
             [m for m in replaced if m.speaker is Speaker.SYSTEM],
             run[0].place,
-            json.dumps({"role": "user", "content": OPENING}),
-            json.dumps({"role": "assistant", "content": f"{MARKER}\n{summary.strip()}"}),
+            said(history.family, Speaker.USER, OPENING),
+            said(history.family, Speaker.ASSISTANT, f"{MARKER}\n{summary.strip()}"),
             kept,
         )
     )
@@ -107,10 +105,10 @@ def _laid_out(
 ) -> list[str]:
     """Return the new messages in order.
 
-    Chat wants instructions in front. Messages takes them right after a user's turn, one at a time:
-    earlier ones follow the opening turn, later ones the kept turn.
+    Instructions go in front, where they are messages. Anthropic's dialect takes them right after a
+    user's turn, one at a time: earlier ones follow the opening turn, later ones the kept turn.
     """
-    if family is WireFamily.OPENAI_CHAT:
+    if family is not WireFamily.ANTHROPIC:
         return [*(m.source for m in instructions), opening, summary, kept]
     earlier = as_one([m for m in instructions if m.place < run_place])
     later = as_one([m for m in instructions if m.place > run_place])
@@ -121,8 +119,9 @@ def as_one(instructions: Sequence[Message]) -> list[str]:
     """Return neighbouring instructions as one message; a single one keeps its bytes."""
     if len(instructions) <= 1:
         return [message.source for message in instructions]
-    parts = [part for message in instructions for part in _raw_parts(message)]
-    return [_message("system", parts)] if parts else []
+    family = WireFamily.ANTHROPIC
+    parts = [part for message in instructions for part in raw_parts(family, message)]
+    return [message_of(family, "system", parts)] if parts else []
 
 
 def _standing_alone(
@@ -135,18 +134,18 @@ def _standing_alone(
     """Return one user message for the run; a single one without tool output keeps its bytes."""
     if len(run) == 1 and not has_result(turns):
         return run[0].source
-    calls = _calls_before(history, count)
+    family, calls = history.family, _calls_before(history, count)
     results = {turn.origin_index: turn for turn in turns if has_result([turn])}
-    parts = _raw_parts(prompt) if prompt is not None else []
+    parts = raw_parts(family, prompt) if prompt is not None else []
     for place, message in enumerate(run, count):
         turn = results.get(place)
         if turn is not None:
-            parts += _result_parts(turn, calls)
+            parts += _result_parts(family, turn, calls)
         elif message.speaker is Speaker.USER:
-            parts += _raw_parts(message)
-    if history.family is WireFamily.OPENAI_CHAT and (words := _plain_text(parts)) is not None:
+            parts += raw_parts(family, message)
+    if family is WireFamily.OPENAI_CHAT and (words := _plain_text(parts)) is not None:
         return json.dumps({"role": "user", "content": words}, separators=(",", ":"))
-    return _message("user", parts)
+    return message_of(family, "user", parts)
 
 
 def _calls_before(history: History, count: int) -> Mapping[str, ToolUse]:
@@ -158,17 +157,17 @@ def _calls_before(history: History, count: int) -> Mapping[str, ToolUse]:
     return {block.call_id: block for block in blocks if isinstance(block, ToolUse)}
 
 
-def _result_parts(turn: Turn, calls: Mapping[str, ToolUse]) -> list[str]:
+def _result_parts(family: WireFamily, turn: Turn, calls: Mapping[str, ToolUse]) -> list[str]:
     """Return the blocks of a message: outputs as text, then their media; the rest as it was."""
     parts: list[str] = []
     for block in turn.blocks:
         if isinstance(block, ToolResult):
-            parts.append(_text_part(_result_text(block, calls.get(block.call_id))))
+            parts.append(text_part(family, _result_text(block, calls.get(block.call_id))))
             media = [b for b in block.blocks if isinstance(b, Media) and b.raw]
             parts += [b.raw.decode("utf-8", "replace") for b in media]
         elif isinstance(block, Text | Media | Opaque) and block.raw:
             source = block.raw.decode("utf-8", "replace")
-            parts.append(source if source.startswith("{") else _wrapped(source))
+            parts.append(source if source.startswith("{") else wrapped(family, source))
     return parts
 
 
@@ -182,31 +181,6 @@ def _result_text(result: ToolResult, call: ToolUse | None) -> str:
     frame = f"{label}\n{fenced('tool_output', '')}"
     words = cut(shown(result.blocks), RESULT_BYTES - size(frame))
     return f"{label}\n{fenced('tool_output', words)}"
-
-
-def _raw_parts(message: Message) -> list[str]:
-    """Return the content of a message as parts, each as it was written; blank texts are none."""
-    content = scan(message.node.raw, _CONTENT).root.members.get("content")
-    if content is None or content.value is None:
-        return []
-    if isinstance(content.value, str):
-        return [_wrapped(content.source)] if content.value.strip() else []
-    return [
-        item.source if isinstance(item.value, dict) else _wrapped(item.source)
-        for item in content.items
-    ]
-
-
-def _wrapped(string_source: str) -> str:
-    return '{"type":"text","text":' + string_source + "}"
-
-
-def _text_part(words: str) -> str:
-    return _wrapped(json.dumps(words))
-
-
-def _message(role: str, parts: Sequence[str]) -> str:
-    return f'{{"role":"{role}","content":[{",".join(parts)}]}}'
 
 
 def _plain_text(parts: Sequence[str]) -> str | None:

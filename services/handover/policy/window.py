@@ -7,7 +7,6 @@ the user is always there. What is kept keeps its bytes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.reading import mapping, text
 from services.domain.wire.scanner import Edit
 from services.handover.policy.history import Speaker
+from services.handover.policy.parts import said
 from services.handover.policy.rewrite import MARKER, OPENING, as_one
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def cut(history: History, start: int, summary: str | None) -> bytes:
     instructions = [m for m in history.messages[: first.place] if m.speaker is Speaker.SYSTEM]
     front: list[str] = []
     if summary is not None:
-        front.append(_said(history.family, Speaker.USER, OPENING))
-        front.append(_said(history.family, Speaker.ASSISTANT, f"{MARKER}\n{summary.strip()}"))
+        front.append(said(history.family, Speaker.USER, OPENING))
+        front.append(said(history.family, Speaker.ASSISTANT, f"{MARKER}\n{summary.strip()}"))
     if not _is_prompt(first):
         front.append(_prompt_before(history, start).source)
     kept = history.messages[first.place :]
@@ -172,10 +172,3 @@ def _ids(message: Message, *, is_call: bool) -> Iterator[str]:
         name = "functionCall" if is_call else "functionResponse"
         yield text(block.get("id" if is_call else "tool_use_id"))
         yield text(mapping(block.get(name)).get("id"))
-
-
-def _said(family: WireFamily, speaker: Speaker, words: str) -> str:
-    if family is WireFamily.GEMINI:
-        role = "user" if speaker is Speaker.USER else "model"
-        return json.dumps({"role": role, "parts": [{"text": words}]})
-    return json.dumps({"role": speaker.value, "content": words})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from services.domain.wire.model import WireError
 from services.handover.model import Outcome, Result
 from services.handover.policy import choice, reuse
-from services.handover.policy.history import FAMILIES, read
+from services.handover.policy.history import read
 from services.handover.policy.rewrite import rewrite
 from services.handover.policy.transcript import question_body, transcript_of
 from services.handover.server.writing import ANSWER_S, LEAST_S, Commission, Written
@@ -41,8 +41,6 @@ class Summaries:
         """Return what came of it; every failure is an outcome that keeps the full history."""
         began_s = self._clock.monotonic_s()
         caller_s = float("inf") if time_left_s is None else began_s + time_left_s
-        if question.family not in FAMILIES:
-            return Result(Outcome.FAILED)
         try:
             history = read(question.family, question.body)
             kept = self._reused(question, history)
