@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from services.credentials.adapters import rows, tables
-from services.credentials.model import Lease, Sealed, Stored, version_conflict
+from services.credentials.adapters import leases, rows, tables
+from services.credentials.model import Sealed, Stored, version_conflict
 from services.runtime import database
 
 if TYPE_CHECKING:
@@ -19,20 +18,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from services.credentials.model import AuditEntry, Credential, Record
+    from services.credentials.model import AuditEntry, Credential, Lease, Record
 
 SCHEMA = "credentials"
 SCRIPTS = Path(__file__).parent / "migrations"
 REMEMBERED_REVISIONS = 10_000
 """How far back removals are remembered; who is further behind loads everything."""
-
-_SQLITE_NOW: sa.ColumnElement[float] = sa.literal_column(
-    "((julianday('now') - 2440587.5) * 86400.0)", sa.Double
-)
-_POSTGRES_NOW: sa.ColumnElement[float] = sa.literal_column(
-    "extract(epoch from clock_timestamp())::double precision", sa.Double
-)
-"""The time by the store's own clock."""
 
 
 class SqlStore:
@@ -44,8 +35,15 @@ class SqlStore:
         self._is_sqlite = self._engine.dialect.name == "sqlite"
 
     async def start(self) -> None:
-        """Make sure that the tables are there: SQLite migrates by itself, PostgreSQL is checked."""
+        """Make sure that the tables are there: SQLite migrates by itself, PostgreSQL is checked.
+
+        SQLite belongs to one process: leases that are left there are those of one that died.
+        """
         await database.prepare(self._engine, SCRIPTS, SCHEMA)
+        if self._is_sqlite:
+            with database.store_errors():
+                async with self._engine.begin() as connection:
+                    await leases.lapse_all(connection)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -84,7 +82,9 @@ class SqlStore:
         """Return the time by the store's own clock, by which leases end."""
         with database.store_errors():
             async with self._reader.connect() as connection:
-                return float((await connection.execute(sa.select(self._now()))).scalar_one())
+                return float(
+                    (await connection.execute(sa.select(leases.now_of(connection)))).scalar_one()
+                )
 
     async def insert(self, records: Sequence[Record], audit: AuditEntry | None) -> int | None:
         """Store new credentials in one step; None: an id or an idempotency key is taken."""
@@ -182,52 +182,24 @@ class SqlStore:
 
     async def take_lease(self, credential_id: str, ttl_s: float) -> Lease | None:
         """Return the right to refresh a credential; None: another process has it."""
-        table = tables.refreshes
-        now = self._now()
-        insert = sqlite.insert(table) if self._is_sqlite else postgresql.insert(table)
-        wanted = insert.values(
-            credential_id=credential_id, fence=1, expire_unix_s=now + ttl_s
-        ).on_conflict_do_update(
-            index_elements=[table.c.credential_id],
-            set_={"fence": table.c.fence + 1, "expire_unix_s": now + ttl_s},
-            where=table.c.expire_unix_s <= now,
-        )
-        earlier = sa.select(table.c.expire_unix_s).where(table.c.credential_id == credential_id)
         try:
             with database.store_errors():
                 async with self._engine.begin() as connection:
-                    end = (await connection.execute(earlier)).scalar()
-                    found = await connection.execute(wanted.returning(table.c.fence))
-                    row = found.first()
+                    return await leases.take(connection, credential_id, ttl_s)
         except IntegrityError:
             return None  # the credential is gone
-        return None if row is None else Lease(credential_id, int(row[0]), is_orphaned=bool(end))
 
     async def extend_lease(self, lease: Lease, ttl_s: float) -> bool:
         """Return whether a lease is still held, and now lasts for so long from now."""
-        table, now = tables.refreshes, self._now()
-        still = sa.and_(_is_of(lease), table.c.expire_unix_s > now)
         with database.store_errors():
             async with self._engine.begin() as connection:
-                done = await connection.execute(
-                    sa.update(table).where(still).values(expire_unix_s=now + ttl_s)
-                )
-                return done.rowcount == 1
+                return await leases.extend(connection, lease, ttl_s)
 
     async def free_lease(self, lease: Lease) -> None:
         """Give a lease back; one that lapsed frees nothing that was given since."""
-        freed = sa.update(tables.refreshes).where(_is_of(lease)).values(expire_unix_s=0.0)
         with database.store_errors():
             async with self._engine.begin() as connection:
-                await connection.execute(freed)
-
-    def _now(self) -> sa.ColumnElement[float]:
-        return _SQLITE_NOW if self._is_sqlite else _POSTGRES_NOW
-
-
-def _is_of(lease: Lease) -> sa.ColumnElement[bool]:
-    table = tables.refreshes
-    return sa.and_(table.c.credential_id == lease.credential_id, table.c.fence == lease.fence)
+                await leases.free(connection, lease)
 
 
 async def _revision(connection: AsyncConnection) -> int:

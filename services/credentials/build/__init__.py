@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["SECRET_METHODS", "build", "declared_pool", "encryption_keys_of", "make_service"]
 
 FULL_NAME = "pointsman.credentials.v1.CredentialsService"
+ORPHAN_WAIT_S = 8.0
 DEFAULT_JOURNAL = "~/.pointsman/tokens"
 KEYS_SETTING = "services.credentials.encryption_keys"
 
@@ -167,6 +168,8 @@ def make_service(
         affinity_ttl_s=settings.session_affinity_seconds,
         lease_ttl_s=settings.lease_ttl_seconds,
         poll_s=settings.poll_seconds,
+        # SQLite belongs to one process: nobody else can come back with an answer.
+        orphan_wait_s=0.0 if database.is_sqlite(settings.database) else ORPHAN_WAIT_S,
     )
     cipher = AesGcmCipher(encryption_keys_of(settings), _key_file(settings.database))
     service = Service(

@@ -269,3 +269,19 @@ async def test_who_lacks_a_key_never_puts_the_declared_token_over_the_newest(
         assert named(again.service, "a").system_state is SystemState.OK
         assert again.tokens() == ("access-2", "R2")
     assert [each.refresh_token for each in issuer.asked] == ["R1"]
+
+
+@pytest.mark.spec("CRD-137", "CRD-145")
+async def test_on_sqlite_nobody_waits_for_a_process_that_died(
+    tmp_path: Path, issuer: TokenIssuer, lines: list[structlog.typing.EventDict]
+) -> None:
+    url = f"sqlite:///{tmp_path}/credentials.db"
+    dead = Host(url, issuer, tmp_path / "tokens", 0.0)
+    async with running(dead.service):
+        credential_id = named(dead.service, "a").id
+        assert await dead.store.take_lease(credential_id, 600) is not None
+    after = Host(url, issuer, tmp_path / "tokens", 0.0)
+    async with running(after.service):
+        async with asyncio.timeout(5):
+            await after.look()
+        assert after.tokens() == ("access-2", "R2")
