@@ -180,8 +180,8 @@ class Routing:
         """Return the session's family, for an action about its whole history."""
         if self._rules.hard_pin is not None:
             return await self._hard_pinned(case)
-        pin = pinned.usable_pin(case.session, case.moment)
-        model = compaction_model(case.ground.action, case.session, pin, case.moment)
+        pin, wanted = pinned.usable_pin(case.session, case.moment), self._rules.compaction_model
+        model = compaction_model(case.ground.action, case.session, pin, case.moment, wanted)
         if model is not None:
             provider = pin.provider if pin is not None and pin.model_id == model.id else ""
             return self._hard(case, binding_at(model, provider))

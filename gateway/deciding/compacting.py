@@ -1,8 +1,9 @@
 """Models for a client's own compaction of its history: the session's family, newest first. Pure.
 
 A summary of a conversation is written by what the conversation was held with. Claude Code stays
-with Anthropic's models: those of its session, else of the family that it asks for. No warm cache is
-promised: of a family the newest version serves.
+with Anthropic's models: those of its session, else of the family that it asks for, else the
+operator's. Codex stays with the other vendor's that served it last. No warm cache is promised: of a
+family the newest version serves.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.deciding.hard_pins import may_pick
-from gateway.turns.marks import CLAUDE_CODE
+from gateway.turns import marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,27 +25,38 @@ _VENDOR = "anthropic"
 
 
 def compaction_model(
-    action: Action, session: Session, pin: Choice | None, moment: Moment
+    action: Action, session: Session, pin: Choice | None, moment: Moment, default: str = ""
 ) -> Model | None:
-    """Return the model that compacts; None: neither the session nor the client names one."""
-    named = list(_named(action, session, pin, moment))
-    if action.caller.client_app == CLAUDE_CODE:
-        named.sort(key=lambda model: not _is_of_vendor(model))
-    for model in named:
+    """Return the model that compacts; None: neither session, client nor ``default`` names one."""
+    for model in _named(action, session, pin, moment, default):
         found = _newest(model, moment)
         if found is not None:
             return found
     return None
 
 
-def _named(action: Action, session: Session, pin: Choice | None, moment: Moment) -> Iterator[Model]:
-    """Return what served the session, then what the client asks for."""
-    last = moment.catalog.models.get(pin.model_id if pin is not None else session.last_served_model)
-    if last is not None:
-        yield last
+def _named(
+    action: Action, session: Session, pin: Choice | None, moment: Moment, default: str
+) -> Iterator[Model]:
+    """Yield what served the session, then what the client asks for, then the default.
+
+    Codex goes by what served it last of another vendor than Anthropic, Claude Code by Anthropic's.
+    """
+    models = moment.catalog.models
+    pinned = (pin.model_id,) if pin is not None else ()
+    names = (*pinned, *(use.model_id for use in session.uses))
+    served = [model for name in dict.fromkeys(names) if (model := models.get(name)) is not None]
     asked = moment.catalog.resolve(action.features.requested_model)
-    if asked is not None:
-        yield asked
+    last = (served[0] if served else None, asked, models.get(default))
+    usual = [model for model in last if model is not None]
+    match action.caller.client_app:
+        case marks.CLAUDE_CODE:
+            yield from sorted(usual, key=lambda model: not _is_of_vendor(model))
+        case marks.CODEX:
+            yield from (model for model in served if not _is_of_vendor(model))
+            yield from usual
+        case _:
+            yield from usual
 
 
 def _newest(model: Model, moment: Moment) -> Model | None:

@@ -41,20 +41,30 @@ BODY = b'{"model":"opus-8","max_tokens":9,"messages":[{"role":"user","content":"
 ASKED = action(BODY)
 
 
-def compacts(served: str, app: str, asked: str = "opus-8", *, is_pinned: bool = True) -> str:
+def compacts(
+    served: str,
+    app: str,
+    asked: str = "opus-8",
+    *,
+    is_pinned: bool = True,
+    before: str = "",
+    default: str = "",
+) -> str:
     provider = CATALOG.models[served].bindings[0].provider if served else ""
     pin = choice(served, provider) if served and is_pinned else None
     session = EMPTY
+    if before:
+        held = pinned(made=choice(before, "openai"))
+        session = record_use(held, use(before, "openai"), "cluster")
     if served:
-        session = record_use(
-            pinned(made=choice(served, provider)), use(served, provider), "cluster"
-        )
+        held = replace(pinned(made=choice(served, provider)), uses=session.uses)
+        session = record_use(held, use(served, provider), "cluster")
     sent = replace(
         ASKED,
         caller=replace(ASKED.caller, client_app=app),
         features=replace(ASKED.features, requested_model=asked),
     )
-    model = compaction_model(sent, session, pin, MOMENT)
+    model = compaction_model(sent, session, pin, MOMENT, default)
     return model.id if model is not None else ""
 
 
@@ -74,6 +84,20 @@ def test_others_stay_on_what_served_them_last_pinned_or_not() -> None:
     assert compacts("opus-8", "codex", "gpt-6") == "opus-9"
     assert compacts("", "codex", "gpt-6") == "gpt-6"
     assert compacts("lone", "", "gpt-6") == "lone"
+
+
+@pytest.mark.spec("HND-111")
+def test_codex_stays_with_the_other_vendor_that_served_it_last() -> None:
+    assert compacts("opus-8", "codex", "gpt-6", before="lone") == "lone"
+    assert compacts("gpt-6", "codex", "opus-8", before="lone") == "gpt-6"
+    assert compacts("opus-8", "", "gpt-6", before="lone") == "opus-9"
+
+
+@pytest.mark.spec("HND-111")
+def test_claude_code_takes_the_operators_model_where_its_session_has_none_of_its_vendor() -> None:
+    assert compacts("gpt-6", "claude-code", "gpt-6", default="opus-8") == "opus-9"
+    assert compacts("opus-8", "claude-code", default="gpt-6") == "opus-9"
+    assert compacts("", "codex", "anything", default="opus-8") == "opus-9"
 
 
 def test_where_nobody_names_a_model_nobody_compacts() -> None:
