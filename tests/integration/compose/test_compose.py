@@ -161,11 +161,20 @@ def test_key_material_is_told_only_to_those_who_keep_it() -> None:
 def test_plaintext_secrets_are_taken_where_calls_carry_secrets_and_nowhere_else() -> None:
     assert SECRET_METHODS
     allowed = {
-        name
+        (name, key)
         for name, service in WHOLE.services.items()
-        if any(key.endswith("__ALLOW_PLAINTEXT_SECRETS") for key in service.environment)
+        for key in service.environment
+        if key.endswith("__ALLOW_PLAINTEXT_SECRETS")
     }
-    assert allowed == {"credentials", "dispatch"}
+    calls = {
+        (name, f"POINTSMAN_SERVICES__{name.upper()}__ALLOW_PLAINTEXT_SECRETS")
+        for name in ("credentials", "dispatch")
+    }
+    # Operators' secrets come by the port that is published on this host alone.
+    orders = {
+        (name, "POINTSMAN_GATEWAY__ALLOW_PLAINTEXT_SECRETS") for name in ("gateway", "embedded")
+    }
+    assert allowed == calls | orders
 
 
 # Passwords

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.fakes.process import LogLine, RunningProcess
-from tests.fakes.upstream import FakeUpstream
+from tests.fakes.upstream import FakeUpstream, Fault, Match
 from tests.integration.cli.pointsman import environment
 from tests.integration.embedded.acme import CATALOG, START_S, TOKEN, configured, served
 
@@ -80,6 +80,8 @@ async def test_settings_come_and_go_without_a_restart(
     tmp_path: Path, upstream: FakeUpstream
 ) -> None:
     configured(tmp_path, upstream)
+    large = CATALOG.replace('"acme-large"', '"acme-large"\nfallbacks = ["acme-small"]')
+    replace(tmp_path, large + CATALOG.replace("acme-large", "acme-small"))
     file = tmp_path / "pointsman.toml"
     plain = file.read_text()
     env = environment(tmp_path, POINTSMAN_BOOTSTRAP_KEY=TOKEN, POINTSMAN_LOG__FORMAT="json")
@@ -129,14 +131,22 @@ async def test_settings_come_and_go_without_a_restart(
             assert "pointsman.toml: routing.excluded_models.0: no model" in str(failed.fields)
             assert await status_of(client, "acme-large") == 400
 
+            alone = plain.replace("[routing]", "[routing]\nsibling_failover = false")
+            keys = ["routing.excluded_models", "routing.sibling_failover"]
+            await reloaded(alone, "config_reloaded", keys=keys)
+            upstream.script(Fault(status=500), times=None, match=Match(model="acme-large"))
+            assert await status_of(client, "acme-large") == 500
+            await reloaded(plain, "config_reloaded", keys=keys[1:])
+            assert await status_of(client, "acme-large") == 200
+            assert upstream.requests[-1].model == "acme-small"
+            upstream.rules.clear()
+
             moved = plain.replace(upstream.base_url, other.base_url)
             moved = moved.replace('listen = "127.0.0.1:0"', 'listen = "127.0.0.1:1"', 1)
             waiting = await reloaded(moved, "config_restart_needed")
             assert waiting.fields["keys"] == ["gateway.listen"]
             await process.wait_for_event(
-                "config_reloaded",
-                LATER_S,
-                keys=["providers.acme.base_url", "routing.excluded_models"],
+                "config_reloaded", LATER_S, keys=["providers.acme.base_url"]
             )
             before = len(upstream.requests)
             assert await status_of(client, "acme-large") == 200
