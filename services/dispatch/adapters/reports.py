@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import grpc
-from pointsman.credentials.v1 import credentials_pb2 as pb
 from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 
 from services.dispatch.codec import peers
@@ -97,7 +96,7 @@ class ReportQueue:
         batch = list(islice(self._queue.values(), MAX_BATCH))
         for row in batch:
             self._headers.pop(row.attempt, None)
-        request = pb.ReportAttemptRequest(reports=[peers.report_message(row) for row in batch])
+        request = peers.report_request(batch)
         try:
             await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
         except grpc.aio.AioRpcError as failure:

@@ -1,12 +1,17 @@
-"""Values that several messages share: bindings, grants, attributions, times, headers."""
+"""Values that several messages share: bindings, grants, attributions, times, headers.
+
+What is sent is told as the fields of a message by their names, nested as the messages are: protobuf
+fills a message from them in place, where a message inside another would be serialised and read
+again on every level. A name that the contract lacks is refused as the message is made.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
-from google.protobuf import duration_pb2, timestamp_pb2
-from pointsman.common.v1 import binding_pb2, eligibility_pb2, grant_pb2, header_pb2
+from pointsman.common.v1 import eligibility_pb2
 
 from services.dispatch.codec import enums as tables
 from services.dispatch.model.access import Attribution, Grant
@@ -20,21 +25,22 @@ from services.domain.vocab import CredentialKind, CredentialOwner
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pointsman.common.v1 import action_pb2
+    from google.protobuf import duration_pb2
+    from pointsman.common.v1 import action_pb2, binding_pb2, grant_pb2, header_pb2
 
     from services.dispatch.model.plan import HeaderPairs
+
+Fields: TypeAlias = Mapping[str, object]
+"""The fields of a message by their names; None is an absent one."""
 
 _NANOS = 1_000_000_000
 MOST_RECORDS = 256
 """Decoded eligibility records that are kept."""
 
 
-def duration(seconds: float | None) -> duration_pb2.Duration | None:
+def duration(seconds: float | None) -> Fields | None:
     """Return a duration; None stays absent."""
-    if seconds is None:
-        return None
-    nanos = round(max(0.0, seconds) * _NANOS)
-    return duration_pb2.Duration(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
+    return None if seconds is None else timestamp(max(0.0, seconds))
 
 
 def seconds_of(value: duration_pb2.Duration) -> float:
@@ -42,17 +48,17 @@ def seconds_of(value: duration_pb2.Duration) -> float:
     return value.seconds + value.nanos / _NANOS
 
 
-def timestamp(unix_s: float | None) -> timestamp_pb2.Timestamp | None:
+def timestamp(unix_s: float | None) -> Fields | None:
     """Return an instant; None stays absent."""
     if unix_s is None:
         return None
-    nanos = round(unix_s * _NANOS)
-    return timestamp_pb2.Timestamp(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
+    seconds, nanos = divmod(round(unix_s * _NANOS), _NANOS)
+    return {"seconds": seconds, "nanos": nanos}
 
 
-def header_fields(pairs: HeaderPairs) -> list[header_pb2.HeaderField]:
+def header_fields(pairs: HeaderPairs) -> list[Fields]:
     """Return headers as messages."""
-    return [header_pb2.HeaderField(name=name, value=value) for name, value in pairs]
+    return [{"name": name, "value": value} for name, value in pairs]
 
 
 def header_pairs(fields: Iterable[header_pb2.HeaderField]) -> HeaderPairs:
@@ -74,14 +80,14 @@ def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:
     )
 
 
-def binding_message(ref: BindingRef) -> binding_pb2.BindingRef:
+def binding_fields(ref: BindingRef) -> Fields:
     """Return a binding as a message."""
-    return binding_pb2.BindingRef(
-        model_id=ref.model_id,
-        provider=ref.provider,
-        upstream_id=ref.upstream_id,
-        binding_index=ref.binding_index,
-    )
+    return {
+        "model_id": ref.model_id,
+        "provider": ref.provider,
+        "upstream_id": ref.upstream_id,
+        "binding_index": ref.binding_index,
+    }
 
 
 def attribution(message: grant_pb2.CredentialAttribution) -> Attribution:
@@ -95,17 +101,17 @@ def attribution(message: grant_pb2.CredentialAttribution) -> Attribution:
     )
 
 
-def attribution_message(value: Attribution | None) -> grant_pb2.CredentialAttribution | None:
+def attribution_fields(value: Attribution | None) -> Fields | None:
     """Return an attribution as a message; None stays absent."""
     if value is None:
         return None
-    return grant_pb2.CredentialAttribution(
-        fingerprint=value.fingerprint,
-        kind=tables.CREDENTIAL_KIND.name(value.kind),
-        owner=tables.OWNER.name(value.owner),
-        bucket=tables.BUCKET.name(value.bucket),
-        is_subscription_served=value.is_subscription_served,
-    )
+    return {
+        "fingerprint": value.fingerprint,
+        "kind": tables.CREDENTIAL_KIND.name(value.kind),
+        "owner": tables.OWNER.name(value.owner),
+        "bucket": tables.BUCKET.name(value.bucket),
+        "is_subscription_served": value.is_subscription_served,
+    }
 
 
 def grant(message: grant_pb2.CredentialGrant, field: str) -> Grant:
@@ -125,17 +131,17 @@ def grant(message: grant_pb2.CredentialGrant, field: str) -> Grant:
     )
 
 
-def grant_message(value: Grant) -> grant_pb2.CredentialGrant:
+def grant_fields(value: Grant) -> Fields:
     """Return a grant as it was given, but for its end and its reason."""
-    return grant_pb2.CredentialGrant(
-        grant_id=value.grant_id,
-        credential_id=value.credential_id,
-        credential_version=value.credential_version,
-        binding=binding_message(value.binding),
-        attribution=attribution_message(value.attribution),
-        secret_cache_key=value.secret_cache_key,
-        presented_hash=value.presented_hash,
-    )
+    return {
+        "grant_id": value.grant_id,
+        "credential_id": value.credential_id,
+        "credential_version": value.credential_version,
+        "binding": binding_fields(value.binding),
+        "attribution": attribution_fields(value.attribution),
+        "secret_cache_key": value.secret_cache_key,
+        "presented_hash": value.presented_hash,
+    }
 
 
 def action(message: action_pb2.ActionContext, field: str) -> ActionRef:

@@ -16,7 +16,7 @@ from services.domain.wire.model import StopReason, TransformAction
 from services.domain.wire.state.kept import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 E = TypeVar("E", bound=enum.StrEnum)
 
@@ -32,18 +32,14 @@ class Table(Generic[E]):
         self.ours = ours
         self.prefix = prefix
         self.numbers: Mapping[str, int] = dict(wire.items())
-        self._names = {
+        names = {
             member: prefix + member.name for member in ours if prefix + member.name in self.numbers
         }
-        self._members = {self.numbers[name]: member for member, name in self._names.items()}
-
-    def name(self, member: E | None) -> str | None:
-        """Return the contract's name of a member; None stays unspecified."""
-        return None if member is None else self._names[member]
-
-    def get(self, number: int) -> E | None:
-        """Return our member; None for unspecified and unknown numbers."""
-        return self._members.get(number)
+        members = {self.numbers[name]: member for member, name in names.items()}
+        self.name: Callable[[E | None], str | None] = {None: None, **names}.__getitem__
+        """Returns the contract's name of a member; None stays unspecified."""
+        self.get: Callable[[int], E | None] = members.get
+        """Returns our member; None for unspecified and unknown numbers."""
 
 
 FAMILY = Table(action_pb2.WireFamily, vocab.WireFamily, "WIRE_FAMILY_")

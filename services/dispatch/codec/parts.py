@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pointsman.common.v1 import attempt_pb2, usage_pb2
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec import enums as tables
 from services.dispatch.codec.common import (
-    attribution_message,
-    binding_message,
+    Fields,
+    attribution_fields,
+    binding_fields,
     duration,
     header_fields,
     timestamp,
@@ -28,178 +28,178 @@ if TYPE_CHECKING:
     from services.dispatch.policy.upstream_models import UpstreamModel
 
 
-def message_of(part: Part) -> pb.DispatchResponse:
-    """Return one part as its message."""
-    if isinstance(part, bytes):
+def message_of(part: Part, *others: Part) -> pb.DispatchResponse:
+    """Return one part as its message; ``others`` are those that are ready together with it."""
+    if isinstance(part, bytes) and not others:
         return pb.DispatchResponse(chunk=part)
+    more = [_fields(other) for other in others]
+    return pb.DispatchResponse(more=more, **_fields(part))  # type: ignore[arg-type]  # one, by its name
+
+
+def _fields(part: Part) -> Fields:
     match part:
+        case bytes():
+            return {"chunk": part}
         case Started():
-            return pb.DispatchResponse(attempt_started=_started(part))
+            return {"attempt_started": _started(part)}
         case Missed():
-            return pb.DispatchResponse(attempt_failed=_missed(part))
+            return {"attempt_failed": _missed(part)}
         case Head():
-            return pb.DispatchResponse(head=_head(part))
+            return {"head": _head(part)}
         case Tail():
-            return pb.DispatchResponse(tail=_tail(part))
+            return {"tail": _tail(part)}
         case Unserved():
-            return pb.DispatchResponse(failed=_failed(part))
+            return {"failed": _failed(part)}
 
 
-def message_of_all(parts: Sequence[Part]) -> pb.DispatchResponse:
-    """Return parts that are ready together, at least one, as one message."""
-    first, *others = parts
-    message = message_of(first)
-    message.more.extend(map(message_of, others))
-    return message
+def _started(part: Started) -> Fields:
+    return {
+        "attempt_number": part.number,
+        "plan_index": part.plan_index,
+        "binding": binding_fields(part.binding),
+        "wire_family": tables.FAMILY.name(part.family),
+        "cause": tables.CAUSE.name(part.cause),
+        "context_window_token_count": part.context_window_tokens,
+        "credential": attribution_fields(part.credential),
+        "wait": duration(part.wait_s),
+    }
 
 
-def _started(part: Started) -> pb.AttemptStarted:
-    return pb.AttemptStarted(
-        attempt_number=part.number,
-        plan_index=part.plan_index,
-        binding=binding_message(part.binding),
-        wire_family=tables.FAMILY.name(part.family),
-        cause=tables.CAUSE.name(part.cause),
-        context_window_token_count=part.context_window_tokens,
-        credential=attribution_message(part.credential),
-        wait=duration(part.wait_s),
-    )
+def _missed(part: Missed) -> Fields:
+    return {
+        "attempt": _record(part.record),
+        "next_step": tables.STEP.name(part.step),
+        "wait": duration(part.wait_s) if part.wait_s else None,
+        "retry_delay": duration(part.retry_after_s),
+        "vendor_type": part.vendor_type,
+        "effect_if_rescued": _effect(part.if_rescued),
+        "effect_if_unserved": _effect(part.if_unserved),
+        "dropped_feature": part.dropped_feature,
+    }
 
 
-def _missed(part: Missed) -> pb.AttemptFailed:
-    return pb.AttemptFailed(
-        attempt=record_message(part.record),
-        next_step=tables.STEP.name(part.step),
-        wait=duration(part.wait_s) if part.wait_s else None,
-        retry_delay=duration(part.retry_after_s),
-        vendor_type=part.vendor_type,
-        effect_if_rescued=_effect(part.if_rescued),
-        effect_if_unserved=_effect(part.if_unserved),
-        dropped_feature=part.dropped_feature,
-    )
-
-
-def _effect(effect: Effect | None) -> pb.SessionEffect | None:
+def _effect(effect: Effect | None) -> Fields | None:
     if effect is None:
         return None
-    return pb.SessionEffect(
-        kind=tables.EFFECT.name(effect.kind),
-        model_id=effect.binding.model_id,
-        provider=effect.binding.provider,
-    )
+    return {
+        "kind": tables.EFFECT.name(effect.kind),
+        "model_id": effect.binding.model_id,
+        "provider": effect.binding.provider,
+    }
 
 
-def _head(part: Head) -> pb.Head:
-    return pb.Head(
-        attempt_number=part.number,
-        binding=binding_message(part.binding),
-        wire_family=tables.FAMILY.name(part.family),
-        http_status=part.http_status,
-        headers=header_fields(part.headers),
-        is_stream=part.body_bytes is None,
-        body_bytes=part.body_bytes,
-        context_window_token_count=part.context_window_tokens,
-        plan_index=part.plan_index,
-        planned_provider=part.planned_provider,
-        cause=tables.CAUSE.name(part.cause),
-        credential=attribution_message(part.credential),
-        is_model_aliased=part.is_model_aliased,
-        is_fast_tier=part.is_fast_tier,
-        transforms=[
-            pb.TransformRecord(
-                code=row.code, action=tables.TRANSFORM.name(row.action), path=row.path
-            )
+def _head(part: Head) -> Fields:
+    return {
+        "attempt_number": part.number,
+        "binding": binding_fields(part.binding),
+        "wire_family": tables.FAMILY.name(part.family),
+        "http_status": part.http_status,
+        "headers": header_fields(part.headers),
+        "is_stream": part.body_bytes is None,
+        "body_bytes": part.body_bytes,
+        "context_window_token_count": part.context_window_tokens,
+        "plan_index": part.plan_index,
+        "planned_provider": part.planned_provider,
+        "cause": tables.CAUSE.name(part.cause),
+        "credential": attribution_fields(part.credential),
+        "is_model_aliased": part.is_model_aliased,
+        "is_fast_tier": part.is_fast_tier,
+        "transforms": [
+            {
+                "code": row.code,
+                "action": tables.TRANSFORM.name(row.action),
+                "path": row.path,
+            }
             for row in part.transforms
         ],
-    )
+    }
 
 
-def _tail(part: Tail) -> pb.Tail:
-    return pb.Tail(
-        attempt=record_message(part.record),
-        stop_reason=tables.STOP.name(part.stop),
-        failure=_broken(part.broken),
-        refusal_seen=part.refusal_seen,
-        attempt_count=part.attempt_count,
-        tool_call_count=part.tool_calls,
-        sent_bytes=part.sent_bytes,
-        max_gap=duration(part.max_gap_s),
-        pre_commit_duration=duration(part.pre_commit_s),
-        rescue_cause=tables.CAUSE.name(part.rescue),
-        effect=_effect(part.effect),
-        dropped_feature=part.dropped_feature,
-    )
+def _tail(part: Tail) -> Fields:
+    return {
+        "attempt": _record(part.record),
+        "stop_reason": tables.STOP.name(part.stop),
+        "failure": _broken(part.broken),
+        "refusal_seen": part.refusal_seen,
+        "attempt_count": part.attempt_count,
+        "tool_call_count": part.tool_calls,
+        "sent_bytes": part.sent_bytes,
+        "max_gap": duration(part.max_gap_s),
+        "pre_commit_duration": duration(part.pre_commit_s),
+        "rescue_cause": tables.CAUSE.name(part.rescue),
+        "effect": _effect(part.effect),
+        "dropped_feature": part.dropped_feature,
+    }
 
 
-def _broken(broken: Broken | None) -> pb.StreamFailure | None:
+def _broken(broken: Broken | None) -> Fields | None:
     if broken is None:
         return None
-    return pb.StreamFailure(
-        http_status=broken.http_status,
-        vendor_type=broken.vendor_type,
-        message=mask_keys(broken.message),
-        is_error_frame_sent=broken.is_error_frame_sent,
-    )
+    return {
+        "http_status": broken.http_status,
+        "vendor_type": broken.vendor_type,
+        "message": mask_keys(broken.message),
+        "is_error_frame_sent": broken.is_error_frame_sent,
+    }
 
 
-def _failed(part: Unserved) -> pb.Failed:
+def _failed(part: Unserved) -> Fields:
     fault = part.fault
-    return pb.Failed(
-        failure_class=tables.FAILURE.name(fault.failure_class),
-        upstream_status=fault.http_status,
-        body=masked_body(fault.body),
-        is_body_truncated=fault.is_body_truncated,
-        headers=header_fields(part.headers),
-        retry_delay=duration(part.retry_after_s),
-        attempts=[record_message(record) for record in part.records],
-        rendered_attempt_number=part.rendered_number,
-        wire_family=tables.FAMILY.name(part.family),
-        vendor_type=fault.vendor_type,
-        is_caller_credential=part.is_caller_credential,
-        walk_end=tables.WALK_END.name(part.end),
-        rescue_cause=tables.CAUSE.name(part.rescue),
-    )
+    return {
+        "failure_class": tables.FAILURE.name(fault.failure_class),
+        "upstream_status": fault.http_status,
+        "body": masked_body(fault.body),
+        "is_body_truncated": fault.is_body_truncated,
+        "headers": header_fields(part.headers),
+        "retry_delay": duration(part.retry_after_s),
+        "attempts": [_record(record) for record in part.records],
+        "rendered_attempt_number": part.rendered_number,
+        "wire_family": tables.FAMILY.name(part.family),
+        "vendor_type": fault.vendor_type,
+        "is_caller_credential": part.is_caller_credential,
+        "walk_end": tables.WALK_END.name(part.end),
+        "rescue_cause": tables.CAUSE.name(part.rescue),
+    }
 
 
-def record_message(record: AttemptRecord) -> attempt_pb2.AttemptRecord:
-    """Return the record of one attempt as a message."""
+def _record(record: AttemptRecord) -> Fields:
     timing = record.timing
-    return attempt_pb2.AttemptRecord(
-        attempt_number=record.number,
-        kind=tables.KIND.name(record.kind),
-        binding=binding_message(record.binding),
-        plan_index=record.plan_index,
-        cause=tables.CAUSE.name(record.cause),
-        wire_family=tables.FAMILY.name(record.family),
-        credential=attribution_message(record.credential),
-        outcome=tables.OUTCOME.name(record.outcome),
-        http_status=record.http_status,
-        usage=_usage(record.measured),
-        start_time=timestamp(timing.start_unix_s),
-        header_latency=duration(timing.header_s),
-        first_output_latency=duration(timing.first_output_s),
-        total_latency=duration(timing.total_s),
-        send_count=record.send_count,
-        upstream_request_id=record.upstream_request_id,
-        failure_class=tables.FAILURE.name(record.failure_class),
-        is_fast_tier=record.is_fast_tier,
-    )
+    return {
+        "attempt_number": record.number,
+        "kind": tables.KIND.name(record.kind),
+        "binding": binding_fields(record.binding),
+        "plan_index": record.plan_index,
+        "cause": tables.CAUSE.name(record.cause),
+        "wire_family": tables.FAMILY.name(record.family),
+        "credential": attribution_fields(record.credential),
+        "outcome": tables.OUTCOME.name(record.outcome),
+        "http_status": record.http_status,
+        "usage": _usage(record.measured),
+        "start_time": timestamp(timing.start_unix_s),
+        "header_latency": duration(timing.header_s),
+        "first_output_latency": duration(timing.first_output_s),
+        "total_latency": duration(timing.total_s),
+        "send_count": record.send_count,
+        "upstream_request_id": record.upstream_request_id,
+        "failure_class": tables.FAILURE.name(record.failure_class),
+        "is_fast_tier": record.is_fast_tier,
+    }
 
 
-def _usage(measured: Measured | None) -> usage_pb2.Usage | None:
+def _usage(measured: Measured | None) -> Fields | None:
     if measured is None:
         return None
     usage = measured.usage
-    return usage_pb2.Usage(
-        fresh_input_token_count=usage.fresh_input,
-        cache_read_token_count=usage.cache_read,
-        cache_write_token_count=usage.cache_write,
-        cache_write_one_hour_token_count=usage.cache_write_1h,
-        output_token_count=usage.output,
-        reasoning_token_count=usage.reasoning,
-        server_tool_call_count=usage.server_tool_calls,
-        source=tables.USAGE_SOURCE.name(measured.source),
-    )
+    return {
+        "fresh_input_token_count": usage.fresh_input,
+        "cache_read_token_count": usage.cache_read,
+        "cache_write_token_count": usage.cache_write,
+        "cache_write_one_hour_token_count": usage.cache_write_1h,
+        "output_token_count": usage.output,
+        "reasoning_token_count": usage.reasoning,
+        "server_tool_call_count": usage.server_tool_calls,
+        "source": tables.USAGE_SOURCE.name(measured.source),
+    }
 
 
 def count_message(tokens: int, binding: BindingRef | None) -> pb.CountTokensResponse:
@@ -208,7 +208,7 @@ def count_message(tokens: int, binding: BindingRef | None) -> pb.CountTokensResp
     return pb.CountTokensResponse(
         input_token_count=tokens,
         source=pb.COUNT_SOURCE_UPSTREAM if is_counted else pb.COUNT_SOURCE_ESTIMATE,
-        binding=binding_message(binding) if binding else None,
+        binding=binding_fields(binding) if binding else None,
     )
 
 

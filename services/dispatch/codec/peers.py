@@ -21,6 +21,8 @@ from services.dispatch.policy.mask import masked_body
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from services.dispatch.model.access import Report, SecretQuery
 
 
@@ -28,11 +30,10 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
     """Return the question for key material: of a grant, else of a selection to make now."""
     action = action_pb2.ActionContext.FromString(query.action.sealed)
     if query.grant is not None:
-        grant = common.grant_message(query.grant)
         return pb.AcquireSecretRequest(
             action=action,
-            grant_id=grant.grant_id,
-            grant=grant,
+            grant_id=query.grant.grant_id,
+            grant=common.grant_fields(query.grant),
             rejected_version=query.rejected_version,
         )
     record = None
@@ -40,7 +41,7 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
         record = eligibility_pb2.EligibilityRecord.FromString(query.eligibility.sealed)
     selection = pb.SecretSelection(
         idempotency_key=query.idempotency_key,
-        binding=common.binding_message(query.binding),
+        binding=common.binding_fields(query.binding),
         purpose=tables.PURPOSE.name(query.purpose),
         eligibility=record,
         tried=query.tried,
@@ -77,44 +78,45 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
     )
 
 
-def report_message(report: Report) -> pb.AttemptReport:
-    """Return one report."""
+def report_request(reports: Iterable[Report]) -> pb.ReportAttemptRequest:
+    """Return a batch of reports, in order."""
+    return pb.ReportAttemptRequest(reports=[_report(report) for report in reports])
+
+
+def _report(report: Report) -> common.Fields:
     grant = report.grant
-    message = pb.AttemptReport(
-        grant_id=grant.grant_id,
-        action_id=report.action_id,
-        attempt_number=report.attempt_number,
-        sequence_number=report.sequence_number,
-        credential_id=grant.credential_id,
-        credential_version=grant.credential_version,
-        presented_hash=grant.presented_hash,
-        binding=common.binding_message(grant.binding),
-        send_time=common.timestamp(report.send_unix_s),
-    )
-    match report.event:
+    name, phase = _phase(report.event)
+    return {
+        "grant_id": grant.grant_id,
+        "action_id": report.action_id,
+        "attempt_number": report.attempt_number,
+        "sequence_number": report.sequence_number,
+        "credential_id": grant.credential_id,
+        "credential_version": grant.credential_version,
+        "presented_hash": grant.presented_hash,
+        "binding": common.binding_fields(grant.binding),
+        "send_time": common.timestamp(report.send_unix_s),
+        name: phase,
+    }
+
+
+def _phase(event: HeadersSeen | StillAlive | Ended) -> tuple[str, common.Fields]:
+    match event:
         case HeadersSeen(status, headers, receive_unix_s):
-            message.headers.CopyFrom(
-                pb.AttemptHeaders(
-                    http_status=status,
-                    headers=common.header_fields(headers),
-                    receive_time=common.timestamp(receive_unix_s),
-                )
-            )
+            return "headers", {
+                "http_status": status,
+                "headers": common.header_fields(headers),
+                "receive_time": common.timestamp(receive_unix_s),
+            }
         case StillAlive(last_byte_unix_s):
-            alive = pb.AttemptAlive(last_byte_time=common.timestamp(last_byte_unix_s))
-            message.alive.CopyFrom(alive)
+            return "alive", {"last_byte_time": common.timestamp(last_byte_unix_s)}
         case Ended():
-            message.ended.CopyFrom(_ended(report.event))
-    return message
-
-
-def _ended(event: Ended) -> pb.AttemptEnded:
-    return pb.AttemptEnded(
-        kind=tables.END_KIND.name(event.kind),
-        http_status=event.http_status,
-        headers=common.header_fields(event.headers),
-        error_body=masked_body(event.error_body),
-        is_model_not_found=event.is_model_not_found,
-        is_challenge_page=event.is_challenge_page,
-        end_time=common.timestamp(event.end_unix_s),
-    )
+            return "ended", {
+                "kind": tables.END_KIND.name(event.kind),
+                "http_status": event.http_status,
+                "headers": common.header_fields(event.headers),
+                "error_body": masked_body(event.error_body),
+                "is_model_not_found": event.is_model_not_found,
+                "is_challenge_page": event.is_challenge_page,
+                "end_time": common.timestamp(event.end_unix_s),
+            }

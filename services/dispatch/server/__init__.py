@@ -62,7 +62,7 @@ class Dispatch(rpc.DispatchServiceServicer):
                 return
             async with contextlib.aclosing(batched(answer)) as batches:
                 async for batch in batches:
-                    yield parts.message_of_all(batch)
+                    yield parts.message_of(*batch)
 
     async def CountTokens(  # noqa: N802 - name fixed by the proto
         self,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from services.dispatch.codec.parts import record_message
+from services.dispatch.codec.parts import message_of
 from services.dispatch.model.plan import ActionRef, Order, Plan
 from services.domain.vocab import CredentialKind, WireFamily
 from tests.fakes.clock import FakeClock
@@ -52,7 +52,7 @@ async def test_it_is_asked_for_in_the_words_of_each_vendor_and_told(
         is_beta_told = "fast-mode" in request.headers.get("anthropic-beta", "")
         assert is_beta_told == (family is ANTHROPIC)
         assert answer.head.is_fast_tier
-        assert record_message(answer.tail.record).is_fast_tier
+        assert message_of(answer.tail).tail.attempt.is_fast_tier
 
 
 @pytest.mark.spec("DSP-230")

@@ -153,7 +153,7 @@ def test_reports_become_messages(
 ) -> None:
     grant = Grant("g", BindingRef("m", "p"), attribution_of("x"), credential_id="c")
     report = Report(grant, "a", 1, 3, 4.5, event)
-    message = peers.report_message(report)
+    (message,) = peers.report_request([report]).reports
     assert message.WhichOneof("phase") == phase
     assert (message.grant_id, message.credential_id, message.sequence_number) == ("g", "c", 3)
     assert message.send_time.nanos == 500_000_000
