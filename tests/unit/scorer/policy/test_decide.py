@@ -171,6 +171,27 @@ def test_ties_go_to_the_earlier_name() -> None:
     assert [c.deployed.model.id for c in decision.candidates] == ["m", "q", "z"]
 
 
+prices = st.floats(0.01, 50)
+
+
+@pytest.mark.spec("SCO-32")
+@given(prices, prices, st.floats(0, 1), st.booleans())
+def test_of_models_that_are_equally_good_the_dearer_never_wins(
+    one: float, other: float, bias: float, has_risk: bool
+) -> None:
+    rivals = worlds.catalog(
+        worlds.entry("a", price=(one, 5 * one), scored_as="own"),
+        worlds.entry("b", price=(other, 5 * other), scored_as="own"),
+    )
+    made = ARTIFACT if has_risk else worlds.artifact(CELLS, MEASURED, top_p=1)
+    question = replace(ask(), knobs=Knobs(quality_bias=bias))
+    decision = worlds.decided(worlds.desk(made, rivals), HARD, question)
+    first, second = decision.candidates
+    is_money_moot = first.score == second.score  # the dial stands at its very end
+    assert first.cost_usd <= second.cost_usd or is_money_moot
+    assert not is_money_moot or bias > 0.99 or one == pytest.approx(other)
+
+
 @pytest.mark.spec("SCO-32")
 def test_of_equals_in_one_family_the_newest_wins() -> None:
     versions = {"s-4": "4", "s-4-5": "4.5", "s-4-10": "4.10", "s-5": "5"}
