@@ -11,7 +11,6 @@ import grpc
 from pointsman.credentials.v1 import credentials_pb2, credentials_pb2_grpc
 
 from gateway.codec import answers, requests
-from gateway.codec.records import eligibility_record
 from gateway.model import EligibilityAnswer
 from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import CredentialKind
@@ -187,8 +186,7 @@ class CredentialsClient:
         presented: Sequence[PresentedIdentity],
     ) -> Grant | None:
         """Return a grant; None when nobody answers in time."""
-        message = eligibility_record(record)
-        request = requests.select_request(action, bindings, message, presented)
+        request = requests.select_request(action, bindings, record, presented)
         try:
             answer = await self._stub.SelectCredential(request, timeout=_select_timeout_s(record))
         except grpc.aio.AioRpcError as error:

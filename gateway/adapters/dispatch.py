@@ -10,7 +10,6 @@ import grpc
 from pointsman.dispatch.v1 import dispatch_pb2, dispatch_pb2_grpc
 
 from gateway.codec import answers, requests
-from gateway.codec.records import eligibility_record
 from services.domain.errors import PeerError, Reason, RouterError
 from services.runtime import status
 from services.runtime.host import VERSION
@@ -39,16 +38,14 @@ class DispatchClient:
         budget_s: float,
     ) -> RunningAnswer:
         """Start the one walk of ``action``."""
-        message = eligibility_record(record)
-        request = requests.dispatch_request(action, message, plan, grant, VERSION)
+        request = requests.dispatch_request(action, record, plan, grant, VERSION)
         return RunningAnswer(self._stub.Dispatch(request, timeout=budget_s))
 
     async def count_tokens(
         self, action: Action, record: EligibilityRecord | None, binding: BindingRef | None
     ) -> int | None:
         """Return dispatch's count; None when it does not answer or refuses."""
-        message = eligibility_record(record) if record is not None else None
-        request = requests.count_request(action, message, binding)
+        request = requests.count_request(action, record, binding)
         try:
             answer = await self._stub.CountTokens(request, timeout=COUNT_TIMEOUT_S)
         except grpc.aio.AioRpcError:

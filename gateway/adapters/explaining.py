@@ -13,7 +13,6 @@ from pointsman.scorer.v1 import scorer_pb2_grpc
 from gateway.adapters.planner import PLAN_TIMEOUT_S
 from gateway.adapters.scorer import SCORE_TIMEOUT_S, ScorerClient
 from gateway.codec import deciding, requests
-from gateway.codec.records import eligibility_record
 from gateway.model.explained import CredentialPreview, Working
 from gateway.sessions.model import CacheState
 from services.runtime import status
@@ -120,7 +119,7 @@ class PreviewClient:
         selection = requests.select_request(
             action,
             plan.bindings,
-            eligibility_record(decision.record),
+            decision.record,
             [identity for _, identity in plan.presented],
         )
         question = credentials_pb2.ExplainSelectionRequest(selection=selection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import attempt_pb2, binding_pb2
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from gateway.model.attempt import Rescue
     from services.domain.catalog import Binding
 
+MOST_BINDINGS = 1024
+"""Encoded bindings that are kept."""
 _WITH_OUTPUT = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
 
 
@@ -87,8 +90,12 @@ def binding_ref(binding: BindingRef | Binding) -> binding_pb2.BindingRef:
     )
 
 
+@lru_cache(maxsize=MOST_BINDINGS)
 def planned_binding(binding: BindingRef, effort: str = "") -> attempt_pb2.PlannedBinding:
-    """Return a binding to try, perhaps with a forced effort; dispatch knows its dialect."""
+    """Return a binding to try, perhaps with a forced effort; dispatch knows its dialect.
+
+    The same each time: what takes it into a larger message copies it.
+    """
     return attempt_pb2.PlannedBinding(
         binding=binding_ref(binding),
         context_window_token_count=binding.context_window_tokens,

@@ -9,7 +9,6 @@ from pointsman.common.v1 import (
     attempt_pb2,
     binding_pb2,
     conversation_pb2,
-    eligibility_pb2,
     grant_pb2,
     header_pb2,
 )
@@ -25,6 +24,7 @@ from gateway.codec.enums import (
     TURN_TYPES,
     WIRE_FAMILIES,
 )
+from gateway.codec.records import write_record
 from services.domain.catalog import strip_client_tag
 from services.domain.wire.codecs import address_of
 from services.domain.wire.state.sealing import Sealed, seal
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gateway.model import (
         Action,
         BindingRef,
+        EligibilityRecord,
         Grant,
         InstallationId,
         Plan,
@@ -128,20 +129,21 @@ def eligibility_request(
 def select_request(
     action: Action,
     bindings: Sequence[BindingRef],
-    record: eligibility_pb2.EligibilityRecord,
+    record: EligibilityRecord,
     presented: Sequence[PresentedIdentity],
 ) -> credentials_pb2.SelectCredentialRequest:
     """Return the question for a grant."""
     features = action.features
-    return credentials_pb2.SelectCredentialRequest(
+    request = credentials_pb2.SelectCredentialRequest(
         action=action_context(action),
         idempotency_key=f"{action.id}/1",
         bindings=[binding_ref(binding) for binding in bindings],
-        eligibility=record,
         presented=[presented_identity(item) for item in presented],
         expected_token_count=action.input_tokens + features.max_output_tokens,
         required_credential_id=_required_credential_id(action),
     )
+    write_record(request.eligibility, record)
+    return request
 
 
 def _required_credential_id(action: Action) -> str:
@@ -151,18 +153,17 @@ def _required_credential_id(action: Action) -> str:
 
 def dispatch_request(
     action: Action,
-    record: eligibility_pb2.EligibilityRecord,
+    record: EligibilityRecord,
     plan: Plan,
     grant: Grant | None,
     service_version: str,
 ) -> dispatch_pb2.DispatchRequest:
     """Return the order to serve an action."""
-    return dispatch_pb2.DispatchRequest(
+    request = dispatch_pb2.DispatchRequest(
         action=action_context(action),
         body=request_body(action),
         is_body_rewritten=action.is_rewritten,
         features=request_features(action),
-        eligibility=record,
         plan=dispatch_pb2.AttemptPlan(
             bindings=[planned_binding(binding, plan.effort) for binding in plan.bindings],
             start_index=grant.binding_index if grant is not None else 0,
@@ -194,6 +195,8 @@ def dispatch_request(
         kind=attempt_pb2.ATTEMPT_KIND_SERVE,
         is_more_read=True,
     )
+    write_record(request.eligibility, record)
+    return request
 
 
 def restored_state(restored: Restored) -> dispatch_pb2.RestoredState:
@@ -207,17 +210,19 @@ def restored_state(restored: Restored) -> dispatch_pb2.RestoredState:
 
 def count_request(
     action: Action,
-    record: eligibility_pb2.EligibilityRecord | None,
+    record: EligibilityRecord | None,
     binding: BindingRef | None,
 ) -> dispatch_pb2.CountTokensRequest:
     """Return the question how many tokens a body has; without a binding an estimate is wanted."""
-    return dispatch_pb2.CountTokensRequest(
+    request = dispatch_pb2.CountTokensRequest(
         action=action_context(action),
         body=request_body(action),
         binding=planned_binding(binding) if binding is not None else None,
-        eligibility=record if binding is not None else None,
         relayed_headers=header_fields(action.caller.relayed_headers),
     )
+    if binding is not None and record is not None:
+        write_record(request.eligibility, record)
+    return request
 
 
 def header_fields(pairs: Iterable[tuple[str, str]]) -> list[header_pb2.HeaderField]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from gateway.codec.records import eligibility_record
 from gateway.codec.requests import dispatch_request, select_request
 from gateway.eligibility import Policy
 from gateway.model import Action, BindingRef, EligibilityRecord, Grant, PresentedIdentity
@@ -94,9 +93,8 @@ async def issue(stack: Stack, headers: dict[str, str] | None = None, **members: 
 def planned(stack: Stack) -> tuple[list[str], str]:
     """Return the providers of the last plan, and the credential that it asks for."""
     order = stack.dispatch.orders[-1]
-    record = eligibility_record(order.record)
-    asked = select_request(order.action, order.plan.bindings, record, ())
-    told = dispatch_request(order.action, record, order.plan, None, "v").plan
+    asked = select_request(order.action, order.plan.bindings, order.record, ())
+    told = dispatch_request(order.action, order.record, order.plan, None, "v").plan
     assert told.required_credential_id == asked.required_credential_id
     providers = [binding.provider for binding in order.plan.bindings]
     for rescue in order.plan.rescues:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.codec.records import eligibility_record
 from gateway.codec.requests import dispatch_request
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import freeze
@@ -231,7 +230,7 @@ def test_what_is_held_against_models_is_a_setting_that_goes_with_the_plan(is_on:
     plan = decided("oss", *POOL, rules=settings.rescue_rules).plan
     assert (plan.is_transient_cooling_enabled, plan.is_overload_struck) == (is_on, is_on)
     body = {"model": "oss", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}
-    message = eligibility_record(record(*PROVIDERS, catalog=CATALOG))
-    order = dispatch_request(action(orjson.dumps(body)), message, plan, None, "v")
+    found = record(*PROVIDERS, catalog=CATALOG)
+    order = dispatch_request(action(orjson.dumps(body)), found, plan, None, "v")
     flags = order.plan.flags
     assert (flags.is_transient_cooling_enabled, flags.is_overload_struck) == (is_on, is_on)
