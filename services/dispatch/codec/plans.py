@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pointsman.common.v1 import attempt_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
 from services.dispatch.codec import common
@@ -28,13 +30,15 @@ from services.domain.wire.state.sealing import unseal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pointsman.common.v1 import attempt_pb2, grant_pb2
+    from pointsman.common.v1 import grant_pb2
 
     from services.dispatch.model.access import Grant
 
 MAX_BINDINGS = 16
 MAX_RESCUES = 32
 MAX_RESTORED = 1024
+MOST_KEPT = 1024
+"""Decoded targets that are kept: plans name the same few again and again."""
 
 
 def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
@@ -98,10 +102,14 @@ def _restored(rows: Sequence[dispatch_pb2.RestoredState]) -> tuple[Restored, ...
 def _rescues(rows: Sequence[dispatch_pb2.RescueCandidate]) -> tuple[Rescue, ...]:
     if len(rows) > MAX_RESCUES:
         raise InvalidRequestError.of("plan.rescues", f"must hold at most {MAX_RESCUES} entries")
-    return tuple(_rescue(row, f"plan.rescues[{i}]") for i, row in enumerate(rows))
+    return tuple(
+        _rescue(row.SerializeToString(), f"plan.rescues[{i}]") for i, row in enumerate(rows)
+    )
 
 
-def _rescue(message: dispatch_pb2.RescueCandidate, field: str) -> Rescue:
+@lru_cache(maxsize=MOST_KEPT)
+def _rescue(sealed: bytes, field: str) -> Rescue:
+    message = dispatch_pb2.RescueCandidate.FromString(sealed)
     cause = tables.required(tables.CAUSE, message.cause, f"{field}.cause")
     if cause not in RESCUES:
         raise InvalidRequestError.of(f"{field}.cause", "must be a rescue")
@@ -145,6 +153,12 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
     Raises:
         InvalidRequestError: model or provider is missing, or the dialect is not one of ours.
     """
+    return _planned_binding(message.SerializeToString(), field)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _planned_binding(sealed: bytes, field: str) -> PlannedBinding:
+    message = attempt_pb2.PlannedBinding.FromString(sealed)
     family = None
     if message.HasField("wire_family"):
         family = tables.required(tables.FAMILY, message.wire_family, f"{field}.wire_family")
