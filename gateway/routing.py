@@ -22,7 +22,7 @@ from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
 from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of, unavailable
-from gateway.deciding.summaries import offer_of, writers_of
+from gateway.deciding.summaries import after_trim, offer_of, writers_of
 from gateway.ground import marked_if_switched
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import Choice
@@ -90,6 +90,7 @@ class Routing:
         now_unix_s = self._clock.now_unix_s()
         moment = Moment(self._catalog, ground.record, self._rules.strategy.value, now_unix_s)
         decision = await self._chosen(_Case(ground, memory, moment, within))
+        decision = after_trim(decision, ground.action, memory, moment, self._rules)
         return marked_if_switched(decision, memory)
 
     def is_session_led(self, action: Action) -> bool:

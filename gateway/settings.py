@@ -146,7 +146,7 @@ class RoutingSettings(Section):
     """Share of such sessions that are left alone, to compare with."""
     handover_mode: SummaryMode = SummaryMode.PLANNED
     """When a switch puts a summary in the place of the history: `planned` (where that pays),
-    `always` or `never`."""
+    `always` (then also in that of a history that its client cut, off Anthropic) or `never`."""
     compaction_pct: float = Field(default=0.85, ge=0, le=1)
     """Share of the largest window that may serve at which a conversation is compacted before it is
     routed: old tool results are cleared, then it is summarised, then trimmed. 0: never."""

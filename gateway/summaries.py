@@ -72,7 +72,8 @@ class Summaries:
         if self._handover is None or question is None:
             return Abridged(action)
         writer = question.summarizers[0]
-        account = self._ledger.open(action, writer, None, AttemptKind.SWITCH_SUMMARY)
+        kind = AttemptKind.TRIM_SUMMARY if question.is_of_trim else AttemptKind.SWITCH_SUMMARY
+        account = self._ledger.open(action, writer, None, kind)
         try:
             answer = await self._handover.summarize(action, decision.record, question, left_s)
             if answer is not None:

@@ -35,7 +35,8 @@ class HandoverClient:
         left_s: float,
     ) -> SummaryAnswer | None:
         """Return what came of it; None: nobody answered, or there is no time to ask."""
-        timeout_s = _within(SUMMARY_TIMEOUT_S, left_s)
+        longest_s = COMPACTION_TIMEOUT_S if question.is_of_trim else SUMMARY_TIMEOUT_S
+        timeout_s = _within(longest_s, left_s)
         if timeout_s is None:
             return None
         request = deciding.summary_request(action, record, question)

@@ -181,13 +181,18 @@ def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
 def summary_request(
     action: Action, record: EligibilityRecord, question: SummaryQuestion
 ) -> handover_pb2.SummarizeRequest:
-    """Return the question for a summary on a switch."""
+    """Return the question for a summary, on a switch or after the client cut its history."""
+    is_of_trim = question.is_of_trim
     return handover_pb2.SummarizeRequest(
         action=action_context(action),
         body=request_body(action),
         features=request_features(action),
         eligibility=eligibility_record(record),
-        kind=handover_pb2.SUMMARY_KIND_SWITCH,
+        kind=(
+            handover_pb2.SUMMARY_KIND_CLIENT_TRIM
+            if is_of_trim
+            else handover_pb2.SUMMARY_KIND_SWITCH
+        ),
         from_binding=binding_ref(question.from_binding),
         to_binding=binding_ref(question.to_binding),
         summarizers=[planned_binding(each) for each in question.summarizers],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gateway.deciding.pinned import pin_cache
 from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
-from gateway.model.decision import SummaryMode, SummaryOffer
+from gateway.model.decision import DecisionPath, SummaryMode, SummaryOffer, SummaryQuestion
 from gateway.removals import left_alone, permits
 from gateway.sessions.model import CacheState
 from services.domain.vocab import ModelTier
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gateway.deciding.pinned import Memory, Moment
     from gateway.deciding.planning import Scored
     from gateway.model import Action, BindingRef
+    from gateway.model.decision import Decision
     from gateway.sessions.model import Choice
     from services.domain.catalog import Binding, Model
     from services.domain.wire.model import Turn
@@ -28,6 +29,7 @@ SUMMARY_TOKENS = 800
 """Longest summary."""
 WORTHWHILE_TOKENS = 4 * SUMMARY_TOKENS
 """Shortest history that handover summarises."""
+_VENDOR = "anthropic"
 _ABLE = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
 
 
@@ -68,6 +70,30 @@ def writers_of(
     if state is CacheState.BROKEN or (is_warm_needed and state is not CacheState.WARM):
         return ()
     return summarizers(moment, rules.summarizer_model, scored.input_tokens)
+
+
+def after_trim(
+    decision: Decision, action: Action, memory: Memory, moment: Moment, rules: Rules
+) -> Decision:
+    """Return the decision with a summary of a history that its client cut just now.
+
+    Only where every switch is summarised too, off Anthropic, and where nothing else was done about
+    the history.
+    """
+    binding = decision.plan.bindings[0]
+    is_due = (
+        rules.summary_mode is SummaryMode.ALWAYS
+        and memory.is_history_trimmed
+        and not action.is_rewritten
+        and decision.summary is None
+        and decision.path is not DecisionPath.HARD_PIN
+        and binding.provider != _VENDOR
+    )
+    if not is_due:
+        return decision
+    writers = summarizers(moment, rules.compaction_model, action.input_tokens)
+    question = SummaryQuestion(binding, binding, decision.scope, writers, is_of_trim=True)
+    return replace(decision, summary=question) if writers else decision
 
 
 def offer_of(

@@ -183,6 +183,8 @@ class SummaryQuestion:
     scope: CredentialScope
     summarizers: tuple[BindingRef, ...] = ()
     stored: bytes = b""
+    is_of_trim: bool = False
+    """Whether it is about a history that its client cut, and not about a switch."""
 
 
 @dataclass(frozen=True, slots=True)

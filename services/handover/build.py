@@ -55,7 +55,12 @@ def build(
             return row.context_window_tokens if row else 0
 
         default = _default(settings, edition)
-        limits = Limits(settings.timeout_seconds, settings.max_summary_tokens, default)
+        limits = Limits(
+            settings.timeout_seconds,
+            settings.max_summary_tokens,
+            settings.compaction_timeout_seconds,
+            default,
+        )
         return Summaries(writers, limits, clock, window_of)
 
     compactions = Compactions(writers, settings.compaction_timeout_seconds, clock)

@@ -19,7 +19,8 @@ class HandoverSettings(ServiceSettings):
     timeout_seconds: PositiveSeconds = 8.0
     """Longest time for one summary, everything in it included; a call may only shorten it."""
     compaction_timeout_seconds: PositiveSeconds = 90.0
-    """The same for the summary of a conversation that outgrew the windows."""
+    """The same for the summary of a conversation that outgrew the windows, or that its client
+    cut."""
     max_summary_tokens: int = Field(default=800, ge=1, le=4000)
     """Longest summary; a call may only lower it. Histories below four times as much are kept."""
     max_body_bytes: int = Field(default=32 * MIB, gt=0)

@@ -198,5 +198,7 @@ class Limits:
 
     timeout_s: float
     max_summary_tokens: int
+    trim_timeout_s: float = 90.0
+    """The time for a summary of a history that its client cut."""
     default: Summarizer | None = None
     """None: nobody; such questions are not configured."""

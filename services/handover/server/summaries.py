@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import WireError
-from services.handover.model import Outcome, Result
+from services.handover.model import Outcome, Result, SummaryKind
 from services.handover.policy import choice, reuse
 from services.handover.policy.history import read
 from services.handover.policy.rewrite import rewrite
@@ -63,7 +63,9 @@ class Summaries:
             return Result(Outcome.FAILED)
         if caller_s - self._clock.monotonic_s() < LEAST_S:
             return Result(Outcome.TIMEOUT)
-        end_s = min(began_s + self._limits.timeout_s, caller_s - ANSWER_S)
+        is_of_trim = question.kind is SummaryKind.CLIENT_TRIM
+        longest_s = self._limits.trim_timeout_s if is_of_trim else self._limits.timeout_s
+        end_s = min(began_s + longest_s, caller_s - ANSWER_S)
         written = await self._written(question, transcript, cap, end_s)
         return self._placed(history, count, written)
 

@@ -177,6 +177,16 @@ async def test_with_less_than_a_second_left_nothing_is_started() -> None:
     assert models.asked == []
 
 
+@pytest.mark.spec("HND-31")
+async def test_of_a_history_that_its_client_cut_a_summary_may_take_as_long_as_a_compactions() -> (
+    None
+):
+    models = FakeModels()
+    asked = replace(question(), kind=SummaryKind.CLIENT_TRIM)
+    await made(asked, models, left_s=None)
+    assert models.asked[0].budget_s == 90.0
+
+
 async def test_a_short_limit_of_ones_own_is_a_limit_and_no_refusal() -> None:
     models = FakeModels([CallEnd.REFUSED])
     asked = question(ANTHROPIC, SMALL, OTHER)
