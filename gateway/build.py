@@ -140,6 +140,7 @@ class Gateway:
     def _readopt(self, edition: Edition[CommonSettings], routing: RoutingSettings) -> None:
         """Use the same edition under another list of excluded models."""
         self.adopt(edition, routing)()
+        _log.info("automatic_exclusions_changed")
 
     @property
     def port(self) -> int:

@@ -122,13 +122,20 @@ class Exclusions:
     async def refresh(self) -> None:
         """Use what is stored; the last list stays where the store does not answer."""
         try:
-            rows = await self._store.automatic_exclusions()
+            await self.load()
+            self._is_known = True
         except RouterError as error:
             if self._is_known:
                 _log.warning("automatic_exclusions_unknown", reason=error.reason.value)
             self._is_known = False
-            return
-        self._is_known = True
+
+    async def load(self) -> None:
+        """Use what is stored.
+
+        Raises:
+            RouterError: the store does not answer.
+        """
+        rows = await self._store.automatic_exclusions()
         self._use(tuple(AutomaticExclusion(model=model, reason=reason) for model, reason in rows))
 
     def _use(self, found: tuple[AutomaticExclusion, ...]) -> None:
@@ -136,7 +143,6 @@ class Exclusions:
             return
         self.stored = found
         self.on_change(self._resting.edition, self._resting.routing)
-        _log.info("automatic_exclusions_changed", models=[each.model for each in found])
 
     async def _run(self) -> None:
         while True:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from services.cli import credentials, explaining, keys, ledgering, output, scoring, simulating
+from services.cli import (
+    credentials,
+    exclusions,
+    explaining,
+    keys,
+    ledgering,
+    output,
+    scoring,
+    simulating,
+)
 from services.cli.demo import command
 from services.cli.options import AsJson, ConfigFile
 
@@ -26,6 +35,7 @@ app.add_typer(credentials.credentials, name="credentials")
 app.add_typer(simulating.simulate, name="simulate")
 app.add_typer(scoring.scorer, name="scorer")
 app.add_typer(ledgering.ledger, name="ledger")
+app.add_typer(exclusions.exclusions, name="exclusions")
 
 app.command()(explaining.route)
 app.command()(command.demo)

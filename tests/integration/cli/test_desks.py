@@ -123,6 +123,30 @@ def test_keys_are_made_listed_rotated_and_revoked(pointsman: Commands) -> None:
     assert foreign.error == ("error: no installation 'elsewhere': leave it out for the default one")
 
 
+@pytest.mark.spec("POL-14")
+def test_models_are_kept_from_being_picked_and_given_back(pointsman: Commands) -> None:
+    def said(*arguments: str) -> dict[str, object]:
+        done = pointsman("exclusions", *arguments, "--json")
+        assert done.code == 0, done.err
+        found: dict[str, object] = json.loads(done.out)
+        return found
+
+    before = said("list")
+    assert (before["excluded"], before["is_pinned"]) == ([], False)
+    told = said("set", "claude-haiku-4-5=too slow today", "claude-sonnet-5")
+    assert told["excluded"] == [
+        {"model": "claude-haiku-4-5", "reason": "too slow today"},
+        {"model": "claude-sonnet-5", "reason": ""},
+    ]
+    assert told["config_version"] != before["config_version"]
+    assert said("list") == told
+    assert "claude-haiku-4-5\ttoo slow today" in pointsman("exclusions", "list").out
+    unknown = pointsman("exclusions", "set", "claude-haiku-4-6")
+    assert unknown.code == 1
+    assert unknown.error.startswith("error: excluded.0.model: no model 'claude-haiku-4-6'; did")
+    assert said("set") == before
+
+
 def test_the_ledger_is_audited(pointsman: Commands) -> None:
     done = pointsman("ledger", "verify", "--json")
     assert done.code == 0, done.err
