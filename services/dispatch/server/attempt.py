@@ -18,8 +18,6 @@ from services.domain.vocab import FailureClass
 from services.domain.wire.model import ToolUse, UpstreamError, WireError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from services.dispatch.model.access import Grant
     from services.dispatch.model.outcome import Measured
     from services.dispatch.model.plan import HeaderPairs
@@ -57,8 +55,7 @@ class Attempt:
         self._observer: StreamObserver | None = None
         self._held = Held()
         self._usage: Usage | None = None
-        self._output_chars = 0
-        self._key = b""
+        self._output_chars, self._key = 0, b""
         self.transforms: tuple[Transform, ...] = ()
         self.stop: StopReason | None = None
         self.refusal_seen = False
@@ -111,7 +108,7 @@ class Attempt:
 
     async def _read_start(self, answer: UpstreamAnswer) -> None:
         limits, is_stream = self._stage.limits[self.family], self.draft.is_stream
-        self._reader = reader = WatchedReader(answer.chunks(), limits, is_stream=is_stream)
+        self._reader = reader = WatchedReader(answer, limits, is_stream=is_stream)
         if not is_stream:
             await self._read_whole(reader)
             return
@@ -139,7 +136,7 @@ class Attempt:
             AttemptFault: it is not.
         """
         status, limits = answer.http_status, self._stage.limits[self.family]
-        self._reader = WatchedReader(answer.chunks(), limits, is_stream=False)
+        self._reader = WatchedReader(answer, limits, is_stream=False)
         body, is_cut = await bodies.read_error(self._reader)
         if status < 400:
             fault = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
@@ -186,25 +183,31 @@ class Attempt:
             message=shown(error.message, self._key),
         )
 
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Return the bytes of the answer, 1 to 65536 at a time; then the facts are complete."""
-        data: bytes | None = b"".join(self._held.pieces)
-        self._held.pieces, fault = [], None
+    async def read(self) -> tuple[bytes, ...]:
+        """Return what comes next of the answer, in pieces of 1 to 65536 bytes.
+
+        None of them at its end; then the facts are complete.
+        """
+        fault = None
         try:
-            while data is not None:
-                for chunk in bodies.cut(without_secret(data, self._key)):
-                    self.sent_bytes += len(chunk)
-                    yield chunk
-                data = await self._next()
+            while (data := await self._next()) is not None:
+                pieces = bodies.cut(without_secret(data, self._key))
+                if pieces:
+                    self.sent_bytes += sum(map(len, pieces))
+                    return pieces
         except AttemptFault as missed:
             fault = missed.fault
         if self._observer is None:
             self._reporter.ended(EndKind.SUCCEEDED, self.http_status)
         else:
             self._settle(self._observer.seen, fault)
+        return ()
 
     async def _next(self) -> bytes | None:
-        """Return what comes next of a stream; None at its end."""
+        """Return what was held back, then what comes next of a stream; None at the end."""
+        if self._held.pieces:
+            held, self._held.pieces = self._held.pieces, []
+            return b"".join(held)
         reader, observer = self._reader, self._observer
         if reader is None or observer is None or self._held.is_at_end:
             return None
