@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from services.dispatch.model.access import Access, Report, SecretQuery
     from services.dispatch.model.plan import HeaderPairs
     from services.domain.vocab import WireFamily
@@ -59,8 +57,15 @@ class UpstreamAnswer(Protocol):
         """Return all headers, names in lower case."""
         ...
 
-    def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Return the body's bytes as the socket gives them, decoded from any content encoding.
+    @property
+    def is_all_here(self) -> bool:
+        """Return whether the whole body came: to read it is to wait for nothing."""
+        ...
+
+    async def read(self) -> bytes | None:
+        """Return the next bytes as the socket gives them, decoded from any content encoding.
+
+        None at the body's end.
 
         Raises:
             AttemptFault: the body broke off, as STREAM_INCOMPLETE, or is unreadable, as

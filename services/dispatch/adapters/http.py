@@ -22,7 +22,7 @@ from services.domain.vocab import FailureClass
 from services.runtime.cutoff import Within
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aiohttp.abc import AbstractResolver
 
@@ -179,6 +179,9 @@ class HttpAnswer:
             (name.decode("latin-1").lower(), value.decode("latin-1").strip())
             for name, value in response.raw_headers
         )
+        self._is_encoded = bool(_encoding(self._headers))
+        self._decoder: _Decoder | None = None
+        self._pieces: Iterator[bytes] = iter(())
 
     @property
     def http_status(self) -> int:
@@ -190,22 +193,24 @@ class HttpAnswer:
         """All headers, names in lower case."""
         return self._headers
 
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Return the body's bytes as the socket gives them, decoded from gzip or deflate.
+    @property
+    def is_all_here(self) -> bool:
+        """Whether the whole body came: to read it is to wait for nothing."""
+        return self._response.content.is_eof()
+
+    async def read(self) -> bytes | None:
+        """Return the next bytes as the socket gives them, decoded from gzip or deflate.
+
+        None at the body's end.
 
         Raises:
             AttemptFault: the body broke off, as STREAM_INCOMPLETE, or is unreadable, as
                 BAD_RESPONSE.
         """
-        decoder = _decoder(self._headers)
-        content = self._response.content
         try:
-            while data := await content.readany():
-                if decoder is None:
-                    yield data
-                    continue
-                for piece in decoder.pieces(data):
-                    yield piece
+            if not self._is_encoded:
+                return await self._response.content.readany() or None
+            return await self._decoded()
         except zlib.error:
             raise AttemptFault(
                 Fault(FailureClass.BAD_RESPONSE, message="the body's encoding is broken")
@@ -213,6 +218,18 @@ class HttpAnswer:
         except _READ_FAULTS as error:
             message = f"the upstream's answer broke off ({type(error).__name__})"
             raise AttemptFault(Fault(FailureClass.STREAM_INCOMPLETE, message=message)) from None
+
+    async def _decoded(self) -> bytes | None:
+        """Return the next bytes of a body whose headers name an encoding."""
+        decoder = self._decoder
+        if decoder is None:
+            decoder = self._decoder = _Decoder.of(self._headers)
+        while not (piece := next(self._pieces, b"")):
+            data = await self._response.content.readany()
+            if not data:
+                return None
+            self._pieces = decoder.pieces(data)
+        return piece
 
     async def aclose(self) -> None:
         """Give the connection back when the body was read to its end, else close the socket."""
@@ -228,6 +245,22 @@ class HttpAnswer:
 
 class _Decoder:
     """Undoes one content encoding; deflate comes with and without its wrapper."""
+
+    @classmethod
+    def of(cls, headers: HeaderPairs) -> _Decoder:
+        """Return what undoes the encoding that the headers name.
+
+        Raises:
+            AttemptFault: BAD_RESPONSE; it is none that was asked for.
+        """
+        match _encoding(headers):
+            case "gzip" | "x-gzip":
+                return cls(16 + zlib.MAX_WBITS)
+            case "deflate":
+                return cls(zlib.MAX_WBITS)
+            case _:
+                message = "the body came in an unknown encoding"
+                raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message=message))
 
     def __init__(self, window_bits: int) -> None:
         self._inner = zlib.decompressobj(window_bits)
@@ -253,16 +286,7 @@ class _Decoder:
             self._is_first = False
 
 
-def _decoder(headers: HeaderPairs) -> _Decoder | None:
-    encoding = next((value for name, value in headers if name == "content-encoding"), "").lower()
-    match encoding:
-        case "" | "identity":
-            return None
-        case "gzip" | "x-gzip":
-            return _Decoder(16 + zlib.MAX_WBITS)
-        case "deflate":
-            return _Decoder(zlib.MAX_WBITS)
-        case _:
-            raise AttemptFault(
-                Fault(FailureClass.BAD_RESPONSE, message="the body came in an unknown encoding")
-            )
+def _encoding(headers: HeaderPairs) -> str:
+    """Return the encoding that a body is to be undone from; empty: it is in none."""
+    named = next((value for name, value in headers if name == "content-encoding"), "").lower()
+    return "" if named == "identity" else named

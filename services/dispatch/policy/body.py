@@ -103,9 +103,15 @@ def names_model(body: bytes, upstream_id: str) -> bool:
         outside, is_inside_text, _ = between.partition(b'"')
         depth += _opened(outside)
         if depth == 1 and not is_inside_text:
-            return bool(upstream_id) and json.loads(match[1]) == upstream_id
+            return bool(upstream_id) and _text_of(match[1]) == upstream_id
         at = match.start() + len('"model"')
     return False
+
+
+def _text_of(quoted: bytes) -> str:
+    """Return the value of a JSON string."""
+    value: str = json.loads(quoted) if b"\\" in quoted else quoted[1:-1].decode()
+    return value
 
 
 def _opened(outside: bytes) -> int:
@@ -116,9 +122,13 @@ def _opened(outside: bytes) -> int:
 
 def catalog_binding(catalog: Catalog, ref: BindingRef) -> Binding | None:
     """Return the catalog's row of a binding: by provider, and by place where there are several."""
-    model = catalog.models.get(ref.model_id)
-    rows = [row for row in model.bindings if row.provider == ref.provider] if model else []
-    return next((row for row in rows if row.index == ref.binding_index), rows[0] if rows else None)
+    model, first = catalog.models.get(ref.model_id), None
+    for row in model.bindings if model else ():
+        if row.provider == ref.provider:
+            if row.index == ref.binding_index:
+                return row
+            first = first or row
+    return first
 
 
 def upstream_id_of(catalog: Catalog, ref: BindingRef, granted_upstream_id: str = "") -> str:

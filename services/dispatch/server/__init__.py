@@ -11,7 +11,7 @@ from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 
 from services.dispatch.codec import parts, requests
 from services.dispatch.server import auxiliary
-from services.dispatch.server.batches import batched
+from services.dispatch.server.batches import Batches
 from services.dispatch.server.walk import Walk
 
 if TYPE_CHECKING:
@@ -55,14 +55,15 @@ class Dispatch(rpc.DispatchServiceServicer):
         """Walk the plan and stream one answer."""
         order = requests.order_of(request, self._budget)
         walk = Walk(self._stage, order, jitter=self._jitter, time_left_s=context.time_remaining)
+        batches = Batches() if request.is_more_read else None
         async with contextlib.aclosing(walk.parts()) as answer:
-            if not request.is_more_read:
-                async for part in answer:
-                    yield parts.message_of(part)
-                return
-            async with contextlib.aclosing(batched(answer)) as batches:
-                async for batch in batches:
-                    yield parts.message_of(*batch)
+            async for part in answer:
+                ready = batches.add(part) if batches is not None else (part,)
+                if ready:
+                    yield parts.message_of(*ready)
+            rest = batches.rest() if batches is not None else ()
+            if rest:
+                yield parts.message_of(*rest)
 
     async def CountTokens(  # noqa: N802 - name fixed by the proto
         self,

@@ -193,10 +193,8 @@ async def _whole(stage: Stage, request: UpstreamRequest) -> tuple[int, bytes]:
     kept = bytearray()
     answer = await stage.upstream.open(request)
     async with contextlib.aclosing(answer):
-        async for data in answer.chunks():
+        while len(kept) <= MAX_ANSWER_BYTES and (data := await answer.read()) is not None:
             kept += data
-            if len(kept) > MAX_ANSWER_BYTES:
-                break
     return answer.http_status, bytes(kept)
 
 

@@ -7,7 +7,6 @@ of the plan's own bindings, ``policy.rescue`` says which other target the fault 
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.access import CredentialDenied
@@ -87,17 +86,19 @@ class Walk:
                 fault, attempt = trial.fault, None
                 if trial.access is not None and trial.draft is not None and fault is None:
                     attempt = self._attempt(trial, trial.draft, trial.access)
-                    async with contextlib.aclosing(attempt):
+                    try:
                         fault = await self._fault_of_opening(trial, attempt)
                         if fault is None:
                             self._stage.circuits.answered(trial.planned.ref)
                             yield self._chronicle.head(trial, attempt)
                             pre_commit_s = self._tally.elapsed_s()
-                            async with contextlib.aclosing(attempt.chunks()) as chunks:
-                                async for chunk in chunks:
-                                    yield chunk
+                            while pieces := await attempt.read():
+                                for piece in pieces:
+                                    yield piece
                             yield self._chronicle.tail(trial, attempt, pre_commit_s)
                             return
+                    finally:
+                        await attempt.aclose()
                 fault = fault or NOT_CONFIGURED
                 self._chronicle.note(trial, fault, attempt)
                 step = await self._after(trial, fault, attempt)

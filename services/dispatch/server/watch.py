@@ -10,9 +10,8 @@ from services.dispatch.policy.throughput import Throughput
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from services.dispatch.model.limits import WatchLimits
+    from services.dispatch.ports import UpstreamAnswer
 
 
 class WatchedReader:
@@ -22,10 +21,8 @@ class WatchedReader:
     for streams only.
     """
 
-    def __init__(
-        self, chunks: AsyncGenerator[bytes, None], limits: WatchLimits, *, is_stream: bool
-    ) -> None:
-        self._chunks = chunks
+    def __init__(self, answer: UpstreamAnswer, limits: WatchLimits, *, is_stream: bool) -> None:
+        self._answer = answer
         self._limits = limits
         self._is_stream = is_stream
         self._loop = asyncio.get_running_loop()
@@ -50,10 +47,12 @@ class WatchedReader:
         """
         if self._is_stream and self._throughput.is_slow:
             raise AttemptFault(stall("slow"))
+        if self._pending is None and self._answer.is_all_here:
+            return await self._answer.read()
         self._start_waiting()
         try:
             if self._pending is None:
-                return await anext(self._chunks, None)
+                return await self._answer.read()
             pending, self._pending = self._pending, None
             return await pending
         except asyncio.CancelledError:
@@ -68,7 +67,7 @@ class WatchedReader:
         What comes later is not lost: the next read returns it.
         """
         self._start_waiting()
-        pending = self._pending or asyncio.ensure_future(anext(self._chunks, None))
+        pending = self._pending or asyncio.ensure_future(self._answer.read())
         self._pending = pending
         try:
             await asyncio.wait((pending,), timeout=seconds)
@@ -96,7 +95,7 @@ class WatchedReader:
             self._timer = None
 
     async def aclose(self) -> None:
-        """End the timer, any read that is left, and the body."""
+        """End the timer and any read that is left."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -106,7 +105,6 @@ class WatchedReader:
             await asyncio.wait((pending,))
             if not pending.cancelled():
                 pending.exception()  # seen here: nobody waits for it any more
-        await self._chunks.aclose()
 
     def _start_waiting(self) -> None:
         self._reader = asyncio.current_task()

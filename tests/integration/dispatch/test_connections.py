@@ -39,7 +39,7 @@ def to(url: str, *, proxy_url: str = "", is_tenants: bool = True) -> UpstreamReq
 async def status_of(upstream: HttpUpstream, request: UpstreamRequest) -> int:
     answer = await upstream.open(request)
     async with contextlib.aclosing(answer):
-        async for _ in answer.chunks():
+        while await answer.read():
             pass
     return answer.http_status
 
@@ -137,7 +137,7 @@ async def test_no_request_waits_for_another_and_few_free_connections_are_kept() 
         answers = await asyncio.gather(*(upstream.open(request) for _ in range(count)))
         assert fake.open_connections >= count
         for answer in answers:
-            async for _ in answer.chunks():
+            while await answer.read():
                 pass
             await answer.aclose()
         await asyncio.sleep(0.3)  # for the provider to notice which were closed

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import time
 from base64 import b64encode
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -177,9 +176,14 @@ class OpenEnd:
     async def open(self, _: UpstreamRequest) -> OpenEnd:
         return self
 
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        yield self.body
+    is_all_here = False
+
+    async def read(self) -> bytes | None:
+        if self.body:
+            body, self.body = self.body, b""
+            return body
         await asyncio.Event().wait()
+        return None
 
     async def aclose(self) -> None:
         return
@@ -341,7 +345,9 @@ async def test_a_small_body_that_unpacks_to_very_much_is_unpacked_little_by_litt
         body = stand.order(family=CHAT, is_stream=False).body
         request = UpstreamRequest("p1", url, (("content-type", "application/json"),), body)
         async with contextlib.aclosing(await stand.upstream.open(request)) as answer:
-            pieces = [len(piece) async for piece in answer.chunks()]
+            pieces = []
+            while piece := await answer.read():
+                pieces.append(len(piece))
         assert sum(pieces) == size
         assert max(pieces) == MAX_PIECE_BYTES
 

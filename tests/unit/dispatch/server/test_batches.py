@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.dispatch.model.enums import AttemptCause
 from services.dispatch.model.outcome import Head, Part
 from services.dispatch.model.plan import BindingRef
-from services.dispatch.server.batches import MOST_BYTES, batched
+from services.dispatch.server.batches import MOST_BYTES, Batches
 from services.domain.vocab import WireFamily
 
 
@@ -30,24 +28,23 @@ def head(body_bytes: int | None) -> Head:
     )
 
 
-async def given_out(parts: Sequence[Part]) -> AsyncIterator[Part]:
-    for part in parts:
-        yield part
-
-
-async def batches_of(*parts: Part) -> list[tuple[Part, ...]]:
-    return [batch async for batch in batched(given_out(parts))]
+def batches_of(*parts: Part) -> list[tuple[Part, ...]]:
+    batches = Batches()
+    found = [batch for part in parts if (batch := batches.add(part))]
+    rest = batches.rest()
+    assert not batches.rest()
+    return [*found, rest] if rest else found
 
 
 CHUNKS = st.lists(st.sampled_from([b"x", b"y" * 40_000, b"z" * MOST_BYTES]), max_size=4)
 
 
 @given(CHUNKS, st.sampled_from([None, 10]), st.booleans())
-async def test_every_part_comes_once_and_in_order(
+def test_every_part_comes_once_and_in_order(
     chunks: list[bytes], body_bytes: int | None, has_head: bool
 ) -> None:
     parts: list[Part] = [head(body_bytes), *chunks] if has_head else list(chunks)
-    found = await batches_of(*parts)
+    found = batches_of(*parts)
     assert [part for batch in found for part in batch] == parts
     assert all(
         sum(len(part) for part in batch if isinstance(part, bytes)) < 2 * MOST_BYTES
@@ -55,13 +52,13 @@ async def test_every_part_comes_once_and_in_order(
     )
 
 
-async def test_the_first_chunk_of_a_stream_comes_with_its_head_and_the_others_alone() -> None:
+def test_the_first_chunk_of_a_stream_comes_with_its_head_and_the_others_alone() -> None:
     opened = head(None)
-    assert await batches_of(opened, b"a", b"b") == [(opened, b"a"), (b"b",)]
+    assert batches_of(opened, b"a", b"b") == [(opened, b"a"), (b"b",)]
 
 
-async def test_a_short_answer_comes_at_once_and_a_long_one_as_it_goes() -> None:
+def test_a_short_answer_comes_at_once_and_a_long_one_as_it_goes() -> None:
     opened = head(10)
-    assert await batches_of(opened, b"a", b"b") == [(opened, b"a", b"b")]
+    assert batches_of(opened, b"a", b"b") == [(opened, b"a", b"b")]
     long = b"x" * MOST_BYTES
-    assert await batches_of(opened, long, b"b") == [(opened, long), (b"b",)]
+    assert batches_of(opened, long, b"b") == [(opened, long), (b"b",)]
