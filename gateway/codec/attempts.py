@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pointsman.common.v1 import attempt_pb2, binding_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
@@ -18,16 +18,23 @@ from gateway.codec.enums import (
     RESCUE_CAUSES,
     SOURCE_OF,
 )
+from gateway.codec.records import timestamp
 from gateway.model.attempt import BindingRef, Effect
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution, UsageSource
 from services.domain.vocab import FailureClass
 from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pointsman.common.v1 import grant_pb2, usage_pb2
 
     from gateway.model.attempt import Rescue
     from services.domain.catalog import Binding
+
+Fields: TypeAlias = "Mapping[str, object]"
+"""The fields of a message by their names, to be filled in where they belong: a message in another
+is written and read again on each level that it passes."""
 
 MOST_BINDINGS = 1024
 """Encoded bindings that are kept."""
@@ -62,22 +69,20 @@ def effect_of(message: dispatch_pb2.SessionEffect) -> Effect | None:
     return Effect(kind, message.model_id, message.provider) if kind is not None else None
 
 
-def rescue_candidate(rescue: Rescue, effort: str = "") -> dispatch_pb2.RescueCandidate:
+def rescue_candidate(rescue: Rescue, effort: str = "") -> Fields:
     """Return a target beside the planned bindings."""
     end_unix_s = rescue.cooldown_end_unix_s
-    message = dispatch_pb2.RescueCandidate(
-        cause=RESCUE_CAUSES[rescue.cause],
-        bindings=[planned_binding(binding, effort) for binding in rescue.bindings],
-        health=(
+    return {
+        "cause": RESCUE_CAUSES[rescue.cause],
+        "bindings": [planned_binding(binding, effort) for binding in rescue.bindings],
+        "health": (
             dispatch_pb2.RESCUE_HEALTH_HEALTHY
             if end_unix_s is None
             else dispatch_pb2.RESCUE_HEALTH_COOLING
         ),
-        is_other_provider=rescue.is_other_provider,
-    )
-    if end_unix_s is not None:
-        message.cooldown_end_time.FromMilliseconds(round(end_unix_s * 1000))
-    return message
+        "is_other_provider": rescue.is_other_provider,
+        "cooldown_end_time": None if end_unix_s is None else timestamp(end_unix_s),
+    }
 
 
 def binding_ref(binding: BindingRef | Binding) -> binding_pb2.BindingRef:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pointsman.common.v1 import (
     action_pb2,
     attempt_pb2,
-    binding_pb2,
     conversation_pb2,
     grant_pb2,
     header_pb2,
@@ -15,7 +14,7 @@ from pointsman.common.v1 import (
 from pointsman.credentials.v1 import credentials_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
-from gateway.codec.attempts import binding_ref, planned_binding, rescue_candidate
+from gateway.codec.attempts import Fields, binding_ref, planned_binding, rescue_candidate
 from gateway.codec.enums import (
     CREDENTIAL_KINDS,
     LAST_KINDS,
@@ -164,39 +163,49 @@ def dispatch_request(
         body=request_body(action),
         is_body_rewritten=action.is_rewritten,
         features=request_features(action),
-        plan=dispatch_pb2.AttemptPlan(
-            bindings=[planned_binding(binding, plan.effort) for binding in plan.bindings],
-            start_index=grant.binding_index if grant is not None else 0,
-            grant=grant_pb2.CredentialGrant.FromString(grant.wire) if grant is not None else None,
-            presented=[presented_credential(item, known) for item, known in plan.presented],
-            rescues=[rescue_candidate(rescue, plan.effort) for rescue in plan.rescues],
-            flags=dispatch_pb2.PlanFlags(
-                is_user_forced=plan.is_user_forced,
-                is_hard_pinned=plan.is_hard_pinned,
-                is_model_switched=plan.is_model_switched,
-                is_throttle_wait_enabled=plan.is_throttle_wait_enabled,
-                is_cyber_refusal_retry_enabled=plan.is_cyber_retry_enabled,
-                is_stream_usage_wanted=plan.is_stream_usage_wanted,
-                is_transient_cooling_enabled=plan.is_transient_cooling_enabled,
-                is_overload_struck=plan.is_overload_struck,
-            ),
-            first_attempt_number=1,
-            affinity_key=plan.affinity_key,
-            restored_states=[restored_state(each) for each in action.restored],
-            required_credential_id=_required_credential_id(action),
-            versions=binding_pb2.Versions(
-                service_version=service_version,
-                catalog_version=record.catalog_version,
-                config_version=record.config_version,
-                eligibility_id=record.record_id,
-            ),
-        ),
+        plan=_plan(action, record, plan, grant, service_version),
         relayed_headers=header_fields(action.caller.relayed_headers),
         kind=attempt_pb2.ATTEMPT_KIND_SERVE,
         is_more_read=True,
     )
     write_record(request.eligibility, record)
     return request
+
+
+def _plan(
+    action: Action,
+    record: EligibilityRecord,
+    plan: Plan,
+    grant: Grant | None,
+    service_version: str,
+) -> Fields:
+    return {
+        "bindings": [planned_binding(binding, plan.effort) for binding in plan.bindings],
+        "start_index": grant.binding_index if grant is not None else 0,
+        "grant": grant_pb2.CredentialGrant.FromString(grant.wire) if grant is not None else None,
+        "presented": [presented_credential(item, known) for item, known in plan.presented],
+        "rescues": [rescue_candidate(rescue, plan.effort) for rescue in plan.rescues],
+        "flags": {
+            "is_user_forced": plan.is_user_forced,
+            "is_hard_pinned": plan.is_hard_pinned,
+            "is_model_switched": plan.is_model_switched,
+            "is_throttle_wait_enabled": plan.is_throttle_wait_enabled,
+            "is_cyber_refusal_retry_enabled": plan.is_cyber_retry_enabled,
+            "is_stream_usage_wanted": plan.is_stream_usage_wanted,
+            "is_transient_cooling_enabled": plan.is_transient_cooling_enabled,
+            "is_overload_struck": plan.is_overload_struck,
+        },
+        "first_attempt_number": 1,
+        "affinity_key": plan.affinity_key,
+        "restored_states": [restored_state(each) for each in action.restored],
+        "required_credential_id": _required_credential_id(action),
+        "versions": {
+            "service_version": service_version,
+            "catalog_version": record.catalog_version,
+            "config_version": record.config_version,
+            "eligibility_id": record.record_id,
+        },
+    }
 
 
 def restored_state(restored: Restored) -> dispatch_pb2.RestoredState:

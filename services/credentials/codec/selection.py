@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from google.protobuf import duration_pb2
 from pointsman.common.v1 import binding_pb2, grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
@@ -28,16 +27,21 @@ from services.domain.errors import InvalidRequestError
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pointsman.common.v1 import action_pb2
 
-    from services.credentials.model import Decision, Judged, Material
+    from services.credentials.model import Decision, Judged, Material, Pick
+
+Fields: TypeAlias = "Mapping[str, object]"
+"""The fields of a message by their names, to be filled in where they belong: a message in another
+is written and read again on each level that it passes."""
 
 MAX_BINDINGS = 16
 MAX_TRIED = 1_000
 MAX_VERDICTS = 1_000
 SESSION_KEY_BYTES = 16
+_NANOS = 1_000_000_000
 _BUCKET_OF = fields.inverse(fields.BUCKETS)
 _PURPOSE_OF = fields.inverse(fields.PURPOSES)
 
@@ -149,32 +153,32 @@ def _decode_selection(action: action_pb2.ActionContext, asked: pb.SecretSelectio
     )
 
 
-def encode_grant(grant: Grant) -> grant_pb2.CredentialGrant:
-    """Return the message of a grant; what needs no secret shows no credential."""
+def encode_grant(grant: Grant) -> Fields:
+    """Return the fields of a grant's message; what needs no secret shows no credential."""
     is_shown = grant.kind is not CredentialKind.NONE
     binding = grant.binding
-    return grant_pb2.CredentialGrant(
-        grant_id=grant.id,
-        credential_id=grant.credential_id if is_shown else "",
-        credential_version=grant.credential_version if is_shown else 0,
-        binding=binding_pb2.BindingRef(
-            model_id=binding.model_id,
-            provider=binding.provider,
-            upstream_id=binding.upstream_id,
-            binding_index=binding.binding_index,
-        ),
-        attribution=grant_pb2.CredentialAttribution(
-            fingerprint=grant.fingerprint if is_shown else "",
-            kind=fields.KINDS[grant.kind],
-            owner=fields.OWNERS[grant.owner],
-            bucket=fields.BUCKETS[grant.bucket],
-            is_subscription_served=grant.is_subscription_served,
-        ),
-        secret_cache_key=grant.cache_key if is_shown else "",
-        presented_hash=grant.presented_hash,
-        expire_time=fields.timestamp(grant.expire_unix_s),
-        why=grant.why,
-    )
+    return {
+        "grant_id": grant.id,
+        "credential_id": grant.credential_id if is_shown else "",
+        "credential_version": grant.credential_version if is_shown else 0,
+        "binding": {
+            "model_id": binding.model_id,
+            "provider": binding.provider,
+            "upstream_id": binding.upstream_id,
+            "binding_index": binding.binding_index,
+        },
+        "attribution": {
+            "fingerprint": grant.fingerprint if is_shown else "",
+            "kind": fields.KINDS[grant.kind],
+            "owner": fields.OWNERS[grant.owner],
+            "bucket": fields.BUCKETS[grant.bucket],
+            "is_subscription_served": grant.is_subscription_served,
+        },
+        "secret_cache_key": grant.cache_key if is_shown else "",
+        "presented_hash": grant.presented_hash,
+        "expire_time": fields.timestamp(grant.expire_unix_s),
+        "why": grant.why,
+    }
 
 
 def encode_auth(material: Material) -> pb.AuthMaterial:
@@ -207,32 +211,37 @@ def encode_endpoint(material: Material) -> pb.CredentialEndpoint | None:
 
 def encode_record(
     decision: Decision | None, elapsed_s: float, judged: Sequence[Judged] = ()
-) -> pb.SelectionRecord:
-    """Return how a pick came about; nothing was chosen for a presented credential."""
-    elapsed = duration_pb2.Duration()
-    elapsed.FromNanoseconds(round(elapsed_s * 1_000_000_000))
+) -> Fields:
+    """Return the fields of how a pick came about; nothing was chosen for a presented credential."""
+    seconds, nanos = divmod(round(elapsed_s * _NANOS), _NANOS)
+    elapsed = {"seconds": seconds, "nanos": nanos}
     if decision is None:
-        return pb.SelectionRecord(
-            bucket=grant_pb2.CREDENTIAL_BUCKET_CLEAN,
-            strategy=fields.STRATEGIES[Strategy.SOLE],
-            candidate_count=1,
-            eligible_count=1,
-            elapsed=elapsed,
-        )
-    record = pb.SelectionRecord(
-        state_version=decision.revision,
-        candidate_count=decision.candidate_count,
-        eligible_count=decision.eligible_count,
-        elapsed=elapsed,
-    )
-    if decision.pick is not None:
-        record.fingerprint = decision.pick.credential.fingerprint
-        record.bucket = fields.BUCKETS[decision.pick.bucket]
-        record.priority = decision.pick.priority
-        record.strategy = fields.STRATEGIES[decision.pick.strategy]
-        record.is_affinity_hit = decision.pick.is_affinity_hit
-    record.verdicts.extend(_encode_verdicts(judged))
-    return record
+        return {
+            "bucket": grant_pb2.CREDENTIAL_BUCKET_CLEAN,
+            "strategy": fields.STRATEGIES[Strategy.SOLE],
+            "candidate_count": 1,
+            "eligible_count": 1,
+            "elapsed": elapsed,
+        }
+    pick = decision.pick
+    return {
+        "state_version": decision.revision,
+        "candidate_count": decision.candidate_count,
+        "eligible_count": decision.eligible_count,
+        "elapsed": elapsed,
+        "verdicts": _encode_verdicts(judged),
+        **(_pick(pick) if pick is not None else {}),
+    }
+
+
+def _pick(pick: Pick) -> Fields:
+    return {
+        "fingerprint": pick.credential.fingerprint,
+        "bucket": fields.BUCKETS[pick.bucket],
+        "priority": pick.priority,
+        "strategy": fields.STRATEGIES[pick.strategy],
+        "is_affinity_hit": pick.is_affinity_hit,
+    }
 
 
 def _encode_verdicts(judged: Sequence[Judged]) -> list[pb.CandidateVerdict]:

@@ -189,7 +189,7 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
 
 
 def _acquired(
-    selected: Selected, material: Material, record: pb.SelectionRecord | None
+    selected: Selected, material: Material, record: selection_codec.Fields | None
 ) -> pb.AcquireSecretResponse:
     return pb.AcquireSecretResponse(
         grant=selection_codec.encode_grant(selected.grant),

@@ -141,4 +141,5 @@ def test_a_forced_effort_goes_with_every_binding() -> None:
     assert planned_binding(binding, "high").effort == "high"
     assert planned_binding(binding).effort == ""
     rescue = Rescue(RescueCause.SIBLING, (binding,))
-    assert [each.effort for each in rescue_candidate(rescue, "low").bindings] == ["low"]
+    told = dispatch_pb2.RescueCandidate(**rescue_candidate(rescue, "low"))  # type: ignore[arg-type]  # by name
+    assert [each.effort for each in told.bindings] == ["low"]
