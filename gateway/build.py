@@ -92,7 +92,13 @@ class Gateway:
         self.first_key: FirstKey | None = None
         """A router key made by :meth:`start`; None: there was one."""
         keys = KeyRing(store, clock)
-        intake = Intake(keys, clock, settings.max_body_bytes, settings.in_band_commands)
+        intake = Intake(
+            keys,
+            clock,
+            settings.max_body_bytes,
+            settings.in_band_commands,
+            settings.overflow_style,
+        )
         if deciding is not None:
             remembering = Remembering(deciding.store, deciding.sessions)
         self._remembering = remembering

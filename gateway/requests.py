@@ -12,6 +12,7 @@ from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
 from gateway.knobs import knobs_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
+from gateway.model.action import OverflowStyle
 from gateway.session_key import session_keys_of
 from gateway.turns import client_of, turn_type_of
 from gateway.turns.marks import HARNESSES
@@ -78,6 +79,7 @@ class Intake:
     clock: Clock
     max_body_bytes: int
     commands: CommandScope = CommandScope.HARNESS
+    overflow_style: OverflowStyle = OverflowStyle.PLAIN
 
     async def authenticate(
         self, request: web.BaseRequest, surface: WireFamily
@@ -161,6 +163,7 @@ class Intake:
             started_monotonic_s=arrival.started_monotonic_s,
             may_command=may_command,
             command=command,
+            overflow_style=self.overflow_style,
         )
 
     def _may_command(self, client: Client) -> bool:

@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from gateway.commands.model import CommandScope
 from gateway.deciding.kinds import Rules
+from gateway.model.action import OverflowStyle
 from gateway.model.decision import Strategy, SummaryMode
 from gateway.rescues import RescueRules
 from services.domain.wire.requirements import RequirementMode
@@ -50,6 +51,9 @@ class GatewaySettings(Section):
     in_band_commands: CommandScope = CommandScope.HARNESS
     """Whose commands in conversations (`/force-model NAME`) are obeyed: those of recognised coding
     programs (`harness`), of every client (`all`), or nobody's (`off`)."""
+    overflow_style: OverflowStyle = OverflowStyle.PLAIN
+    """How a client is told that its conversation is too large for every model: `413`, or `native`,
+    as its vendor would (400, and an event on Responses streams), on which some programs compact."""
     max_body_bytes: int = Field(default=32 * 1024 * 1024, gt=0)
     """Largest request body once it is decoded."""
     sse_keepalive_interval_seconds: float = Field(default=15.0, ge=0, le=120)

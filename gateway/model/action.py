@@ -38,6 +38,14 @@ class Denial(enum.StrEnum):
     EXPIRED = "key_expired"
 
 
+class OverflowStyle(enum.StrEnum):
+    """How a client is told that its conversation is too large."""
+
+    PLAIN = "413"
+    NATIVE = "native"
+    """As its vendor would: some programs compact on nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class RouterKey:
     """One router key as stored: never the token, only its digest and two display parts."""
@@ -160,6 +168,8 @@ class Action:
     """Who gave the answer that the action goes on from and that only they keep."""
     restored: tuple[Restored, ...] = ()
     """Opaque state that the client lost and its session kept."""
+    overflow_style: OverflowStyle = OverflowStyle.PLAIN
+    """How its client is told that the conversation is too large."""
     fit_ratio: float = 1.0
     """What its session knows estimates of prompts to be too small by."""
 

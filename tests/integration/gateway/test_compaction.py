@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import AttemptFailed, BindingRef, Effect, EffectKind, Failed
+from gateway.model.action import OverflowStyle
 from gateway.model.compaction import CompactionAnswer, CompactionOutcome
 from gateway.model.decision import (
     CredentialScope,
@@ -200,6 +201,45 @@ async def test_what_fits_no_window_is_413_in_the_callers_dialect(
         assert line["window_tokens"] == 12_000
         assert "word word" not in repr(lines)
     assert routed.dispatch.orders == []
+
+
+@pytest.mark.spec("HND-57")
+async def test_clients_may_be_told_as_their_vendors_would(tmp_path: Path) -> None:
+    routed = Routed(tmp_path / "ledger", catalog=_windows(12_000, 11_000))
+    routed.stack.settings = routed.stack.settings.model_copy(
+        update={"overflow_style": OverflowStyle.NATIVE}
+    )
+    routed.handover.compaction = CompactionAnswer(CompactionOutcome.EXCEEDED)
+    await routed.stack.start()
+    said = [{"role": "user", "content": "word " * 12_800}]
+
+    async def told(path: str, **body: object) -> tuple[int, str]:
+        async with routed.stack.session.post(path, json=body) as answer:
+            return answer.status, await answer.text()
+
+    try:
+        status, text = await told("/v1/messages", model=BIG, max_tokens=1000, messages=said)
+        error = orjson.loads(text)["error"]
+        assert (status, error["type"]) == (400, "invalid_request_error")
+        assert error["message"].startswith("prompt is too long")
+        for path, facts in (
+            ("/v1/chat/completions", {"messages": said}),
+            ("/v1/responses", {"input": said}),
+        ):
+            status, text = await told(path, model=BIG, **facts)
+            assert (status, orjson.loads(text)["error"]["code"]) == (400, "context_length_exceeded")
+        status, text = await told("/v1/responses", model=BIG, input=said, stream=True)
+        assert status == 200
+        event, data = text.strip().splitlines()[-2:]
+        assert event == "event: response.failed"
+        failed = orjson.loads(data.removeprefix("data: "))["response"]
+        assert (failed["status"], failed["error"]["code"]) == ("failed", "context_length_exceeded")
+        words = [{"role": "user", "parts": [{"text": "word " * 12_800}]}]
+        status, text = await told("/v1beta/models/big:generateContent", contents=words)
+        error = orjson.loads(text)["error"]
+        assert (status, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
+    finally:
+        await routed.stack.aclose()
 
 
 @pytest.mark.spec("HND-131")
