@@ -23,7 +23,7 @@ from services.domain.wire.model import ClientError, ErrorKind, WireError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pydantic import SecretStr
 
@@ -43,14 +43,32 @@ _SCHEME = "bearer "
 _log = get_logger("gateway")
 
 
+def is_local(remote: str | None) -> bool:
+    """Return whether a peer is on this machine; one without an address is."""
+    if not remote:
+        return True
+    try:
+        address = ipaddress.ip_address(remote.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
 class Admin:
     """Serves operators; without a token of the configuration it serves nobody."""
 
     def __init__(
-        self, office: Office, token: SecretStr, *, is_plaintext_secret_allowed: bool = False
+        self,
+        office: Office,
+        token: SecretStr,
+        *,
+        is_plaintext_secret_allowed: bool = False,
+        is_local: Callable[[str | None], bool] = is_local,
     ) -> None:
         self._office = office
         self._token = token
+        self._is_local = is_local
         self._is_plaintext_secret_allowed = is_plaintext_secret_allowed
 
     @property
@@ -128,7 +146,7 @@ class Admin:
             InvalidRequestError: it did; names the field.
         """
         brought = sorted(operation.secrets & body.keys())
-        if not brought or self._is_plaintext_secret_allowed or is_local(request.remote):
+        if not brought or self._is_plaintext_secret_allowed or self._is_local(request.remote):
             return
         raise InvalidRequestError.of(
             brought[0],
@@ -136,18 +154,6 @@ class Admin:
             " from this one, or set [gateway] allow_plaintext_secrets where a proxy in front ends"
             " TLS",
         )
-
-
-def is_local(remote: str | None) -> bool:
-    """Return whether a peer is on this machine; one without an address is."""
-    if not remote:
-        return True
-    try:
-        address = ipaddress.ip_address(remote.partition("%")[0])
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
 
 
 async def _body(request: web.BaseRequest) -> Document:

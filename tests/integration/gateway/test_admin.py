@@ -6,14 +6,19 @@ import io
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp.test_utils import RawTestServer
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from gateway.adapters.pool import PoolClient
 from gateway.auth import KeyRing
 from gateway.keys import key_of, new_token
 from gateway.model import RouterKey, Scope
-from gateway.routes.admin import is_local
+from gateway.office.desk import Office
+from gateway.office.pool import PoolDesk
+from gateway.routes.admin import Admin, is_local
 from services.credentials.build.opening import opened
 from services.credentials.settings import CredentialsSettings
 from services.domain.catalog import build_catalog
@@ -175,6 +180,35 @@ async def test_a_credential_goes_in_once_and_its_secret_never_comes_out(desk: St
 )
 def test_peers_of_this_machine_are_told_from_others(remote: str | None, *, is_here: bool) -> None:
     assert is_local(remote) is is_here
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+async def test_a_secret_from_another_machine_is_refused_unless_a_proxy_ends_tls(
+    tmp_path: Path, *, is_allowed: bool
+) -> None:
+    settings = CredentialsSettings(database=f"sqlite:///{tmp_path}/c.db")
+    async with opened(settings, CommonSettings(), build_catalog([]), SystemClock()) as channel:
+        pool = PoolClient(channel)
+        admin = Admin(
+            Office(PoolDesk(pool).operations),
+            SecretStr(ADMIN),
+            is_plaintext_secret_allowed=is_allowed,
+            is_local=lambda _: False,
+        )
+        wanted = {"provider": "anthropic", "secret": SECRET}
+        async with RawTestServer(admin.serve) as server, aiohttp.ClientSession() as client:
+            url = server.make_url("/admin/v1/credentials")
+            async with client.get(url, headers=TOKEN) as listed:
+                assert listed.status == 200
+            async with client.post(url, json=wanted, headers=TOKEN) as answer:
+                said = await answer.json()
+        kept = len(await pool.all())
+    if is_allowed:
+        assert (answer.status, kept) == (201, 1)
+        return
+    assert (answer.status, said["error"]["field"], kept) == (400, "secret", 0)
+    assert "clear text" in said["error"]["message"]
+    assert "canary" not in str(said)
 
 
 class SlowStore(MemoryKeyStore):
