@@ -32,11 +32,14 @@ class Table(Generic[E]):
         self.ours = ours
         self.prefix = prefix
         self.numbers: Mapping[str, int] = dict(wire.items())
-        names = {
-            member: prefix + member.name for member in ours if prefix + member.name in self.numbers
+        members = {
+            self.numbers[prefix + member.name]: member
+            for member in ours
+            if prefix + member.name in self.numbers
         }
-        members = {self.numbers[name]: member for member, name in names.items()}
-        self.name: Callable[[E | None], str | None] = {None: None, **names}.__getitem__
+        names: dict[E | None, str | None] = {None: None}
+        names.update((member, prefix + member.name) for member in members.values())
+        self.name: Callable[[E | None], str | None] = names.__getitem__
         """Returns the contract's name of a member; None stays unspecified."""
         self.get: Callable[[int], E | None] = members.get
         """Returns our member; None for unspecified and unknown numbers."""

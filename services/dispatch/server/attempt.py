@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Attempt:
-    """One request and its answer. :meth:`open`, then :meth:`chunks`, then :meth:`aclose`."""
+    """One request and its answer. :meth:`open`, then :meth:`read`, then :meth:`aclose`."""
 
     def __init__(
         self,
