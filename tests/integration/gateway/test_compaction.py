@@ -302,7 +302,7 @@ async def test_every_summary_is_a_row_of_its_own(
 async def test_the_next_action_after_a_refusal_for_length_is_compacted(routed: Routed) -> None:
     too_long = FailureClass.CONTEXT_OVERFLOW
     # About 7,000 tokens by our estimate: far from the trigger.
-    long = [{"role": "user", "content": "word " * 5_600}]
+    long: list[dict[str, object]] = [{"role": "user", "content": "word " * 5_600}]
     unserved = Failed(too_long, 400, wire_family=WireFamily.ANTHROPIC)
     missed = AttemptFailed(
         "acme", too_long, if_unserved=Effect(EffectKind.CORRECT_ESTIMATE, BIG, "acme")

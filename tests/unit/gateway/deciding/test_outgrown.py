@@ -77,8 +77,14 @@ def by(*providers: str, rules: Rules = RULES, **limits: object) -> Compacting:
 ALL = by("anthropic", "azure", "openai")
 
 
-def sized(tokens: int, **features: int) -> Action:
-    return replace(ASKED, features=replace(ASKED.features, overflow_tokens=tokens, **features))
+def sized(tokens: int, max_output_tokens: int = 9, signature_tokens: int = 0) -> Action:
+    features = replace(
+        ASKED.features,
+        overflow_tokens=tokens,
+        max_output_tokens=max_output_tokens,
+        signature_tokens=signature_tokens,
+    )
+    return replace(ASKED, features=features)
 
 
 @pytest.mark.spec("HND-42")

@@ -74,7 +74,7 @@ def test_instructions_and_all_other_members_keep_their_bytes(family: WireFamily)
 
 
 def test_instructions_among_items_stay_in_front() -> None:
-    told = {"type": "message", "role": "developer", "content": "Be brief."}
+    told: Json = {"type": "message", "role": "developer", "content": "Be brief."}
     talk = plain_talk(RESPONSES, 2, "word")
     after = messages_of(RESPONSES, rewritten(RESPONSES, [talk[0], told, *talk[1:]]))
     assert after[0] == told

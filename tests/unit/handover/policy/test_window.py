@@ -31,7 +31,7 @@ def test_words_between_a_call_and_its_answer_are_no_place_to_cut() -> None:
         {"id": i, "type": "function", "function": {"name": "Run", "arguments": "{}"}}
         for i in ("a", "b")
     ]
-    messages = [
+    messages: list[Json] = [
         user(CHAT, "first"),
         {"role": "assistant", "content": None, "tool_calls": calls},
         _tool("a"),
