@@ -26,11 +26,9 @@ def is_stuck(session: Session, digest: bytes, now_unix_s: float) -> bool:
     That is the fifth of eight within 90 s, all answered by one model at one provider. Requests that
     nobody answered do not count: a client may repeat those.
     """
-    if len(session.rounds) < REPEATS - 1:
-        return False
-    alike = Counter(
+    alike = [
         (made.model_id, made.provider)
         for made in session.rounds
         if made.digest == digest and now_unix_s - made.seen_unix_s < WITHIN_S
-    )
-    return max(alike.values(), default=0) >= REPEATS - 1
+    ]
+    return len(alike) >= REPEATS - 1 and max(Counter(alike).values()) >= REPEATS - 1
