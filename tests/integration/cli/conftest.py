@@ -11,8 +11,18 @@ import pytest
 import structlog
 
 from services.cli import __main__ as main
+from services.runtime import log
 from tests.integration.cli.pointsman import Outcome
 from tests.integration.cli.ways import ADMIN, Router, Way, configured, routed
+
+
+@pytest.fixture(autouse=True)
+def _lines_of_this_test(capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """Log as commands do, and leave no logger behind that writes where this test did."""
+    log.configure()
+    structlog.configure(cache_logger_on_first_use=False)
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +56,14 @@ class Commands:
 @pytest.fixture
 def plain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Commands]:
+) -> Commands:
     """Give the commands in a home of their own, where no token is set."""
     for name in list(os.environ):
         if name.startswith("POINTSMAN_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    yield Commands(Way.STORE, tmp_path, None, monkeypatch, capsys)
-    structlog.reset_defaults()
+    return Commands(Way.STORE, tmp_path, None, monkeypatch, capsys)
 
 
 @pytest.fixture(params=list(Way))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import structlog
 
 from services.cli.__main__ import run
 from tests.integration.cli.pointsman import Outcome, pointsman
@@ -31,7 +30,7 @@ Inline = Callable[..., Outcome]
 @pytest.fixture
 def inline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Inline]:
+) -> Inline:
     """Give the command without a process of its own: quick, and the same but for the exit."""
     for name in list(os.environ):
         if name.startswith("POINTSMAN_") or name.endswith("_API_KEY"):
@@ -46,8 +45,7 @@ def inline(
         written = capsys.readouterr()
         return Outcome(code, written.out, written.err)
 
-    yield command
-    structlog.reset_defaults()
+    return command
 
 
 def test_version_names_the_contract(tmp_path: Path) -> None:
