@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.enums import EndKind
-from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Broken, Fault
-from services.dispatch.policy import headers as header_rules
+from services.dispatch.model.outcome import AttemptFault, Broken, Fault
 from services.dispatch.policy.classify import class_of, is_cyber_refusal
 from services.dispatch.policy.mask import maskable, shown, without_secret
 from services.dispatch.policy.measure import measured
@@ -172,16 +171,8 @@ class Attempt:
         is_inside = answer is not None and answer.http_status == 200
         if failure_class is FailureClass.CYBER_REFUSAL and is_inside:
             error, body = bodies.refusal_of(self._codec, error)
-        return Fault(
-            failure_class,
-            http_status=error.http_status,
-            body=without_secret(body, self._key)[:MAX_ERROR_BODY_BYTES],
-            is_body_truncated=is_cut,
-            headers=self.headers,
-            retry_after_s=header_rules.retry_after_s(self.headers, self._stage.clock.now_unix_s()),
-            vendor_type=error.vendor_type[:128],
-            message=shown(error.message, self._key),
-        )
+        told = bodies.Told(self.headers, body, self._key, is_cut=is_cut)
+        return bodies.fault_of(failure_class, error, told, self._stage.clock.now_unix_s())
 
     async def read(self) -> tuple[bytes, ...]:
         """Return what comes next of the answer, in pieces of 1 to 65536 bytes.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import MAX_ERROR_BODY_BYTES, AttemptFault, Broken, Fault
 from services.dispatch.policy import headers as header_rules
 from services.dispatch.policy.classify import CYBER_CODE
+from services.dispatch.policy.mask import shown, without_secret
 from services.domain.sse import FrameSplitter
 from services.domain.vocab import FailureClass
 from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
@@ -79,6 +81,32 @@ def refusal_of(codec: Codec, error: UpstreamError) -> tuple[UpstreamError, bytes
     )
     refusal = UpstreamError(400, "invalid_request_error", CYBER_CODE, told.message)
     return refusal, codec.encode_error(told)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an upstream said with a refusal; ``key`` is the secret that it was asked with."""
+
+    headers: HeaderPairs
+    body: bytes = field(repr=False)
+    key: bytes = field(repr=False)
+    is_cut: bool = False
+
+
+def fault_of(
+    failure_class: FailureClass, error: UpstreamError, told: Told, now_unix_s: float
+) -> Fault:
+    """Return a refusal as it may be shown: without the secret, should the upstream echo it."""
+    return Fault(
+        failure_class,
+        http_status=error.http_status,
+        body=without_secret(told.body, told.key)[:MAX_ERROR_BODY_BYTES],
+        is_body_truncated=told.is_cut,
+        headers=told.headers,
+        retry_after_s=header_rules.retry_after_s(told.headers, now_unix_s),
+        vendor_type=error.vendor_type[:128],
+        message=shown(error.message, told.key),
+    )
 
 
 def check_type(headers: HeaderPairs, *, is_stream: bool) -> None:
