@@ -107,9 +107,9 @@ def attribution_fields(value: Attribution | None) -> Fields | None:
         return None
     return {
         "fingerprint": value.fingerprint,
-        "kind": tables.CREDENTIAL_KIND.name(value.kind),
-        "owner": tables.OWNER.name(value.owner),
-        "bucket": tables.BUCKET.name(value.bucket),
+        "kind": tables.CREDENTIAL_KIND.number(value.kind),
+        "owner": tables.OWNER.number(value.owner),
+        "bucket": tables.BUCKET.number(value.bucket),
         "is_subscription_served": value.is_subscription_served,
     }
 

@@ -37,10 +37,10 @@ class Table(Generic[E]):
             for member in ours
             if prefix + member.name in self.numbers
         }
-        names: dict[E | None, str | None] = {None: None}
-        names.update((member, prefix + member.name) for member in members.values())
-        self.name: Callable[[E | None], str | None] = names.__getitem__
-        """Returns the contract's name of a member; None stays unspecified."""
+        numbers: dict[E | None, int | None] = {None: None}
+        numbers.update((member, number) for number, member in members.items())
+        self.number: Callable[[E | None], int | None] = numbers.__getitem__
+        """Returns the contract's number of a member; None stays unspecified."""
         self.get: Callable[[int], E | None] = members.get
         """Returns our member; None for unspecified and unknown numbers."""
 

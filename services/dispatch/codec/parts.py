@@ -57,8 +57,8 @@ def _started(part: Started) -> Fields:
         "attempt_number": part.number,
         "plan_index": part.plan_index,
         "binding": binding_fields(part.binding),
-        "wire_family": tables.FAMILY.name(part.family),
-        "cause": tables.CAUSE.name(part.cause),
+        "wire_family": tables.FAMILY.number(part.family),
+        "cause": tables.CAUSE.number(part.cause),
         "context_window_token_count": part.context_window_tokens,
         "credential": attribution_fields(part.credential),
         "wait": duration(part.wait_s),
@@ -68,7 +68,7 @@ def _started(part: Started) -> Fields:
 def _missed(part: Missed) -> Fields:
     return {
         "attempt": _record(part.record),
-        "next_step": tables.STEP.name(part.step),
+        "next_step": tables.STEP.number(part.step),
         "wait": duration(part.wait_s) if part.wait_s else None,
         "retry_delay": duration(part.retry_after_s),
         "vendor_type": part.vendor_type,
@@ -82,7 +82,7 @@ def _effect(effect: Effect | None) -> Fields | None:
     if effect is None:
         return None
     return {
-        "kind": tables.EFFECT.name(effect.kind),
+        "kind": tables.EFFECT.number(effect.kind),
         "model_id": effect.binding.model_id,
         "provider": effect.binding.provider,
     }
@@ -92,7 +92,7 @@ def _head(part: Head) -> Fields:
     return {
         "attempt_number": part.number,
         "binding": binding_fields(part.binding),
-        "wire_family": tables.FAMILY.name(part.family),
+        "wire_family": tables.FAMILY.number(part.family),
         "http_status": part.http_status,
         "headers": header_fields(part.headers),
         "is_stream": part.body_bytes is None,
@@ -100,14 +100,14 @@ def _head(part: Head) -> Fields:
         "context_window_token_count": part.context_window_tokens,
         "plan_index": part.plan_index,
         "planned_provider": part.planned_provider,
-        "cause": tables.CAUSE.name(part.cause),
+        "cause": tables.CAUSE.number(part.cause),
         "credential": attribution_fields(part.credential),
         "is_model_aliased": part.is_model_aliased,
         "is_fast_tier": part.is_fast_tier,
         "transforms": [
             {
                 "code": row.code,
-                "action": tables.TRANSFORM.name(row.action),
+                "action": tables.TRANSFORM.number(row.action),
                 "path": row.path,
             }
             for row in part.transforms
@@ -118,7 +118,7 @@ def _head(part: Head) -> Fields:
 def _tail(part: Tail) -> Fields:
     return {
         "attempt": _record(part.record),
-        "stop_reason": tables.STOP.name(part.stop),
+        "stop_reason": tables.STOP.number(part.stop),
         "failure": _broken(part.broken),
         "refusal_seen": part.refusal_seen,
         "attempt_count": part.attempt_count,
@@ -126,7 +126,7 @@ def _tail(part: Tail) -> Fields:
         "sent_bytes": part.sent_bytes,
         "max_gap": duration(part.max_gap_s),
         "pre_commit_duration": duration(part.pre_commit_s),
-        "rescue_cause": tables.CAUSE.name(part.rescue),
+        "rescue_cause": tables.CAUSE.number(part.rescue),
         "effect": _effect(part.effect),
         "dropped_feature": part.dropped_feature,
     }
@@ -146,7 +146,7 @@ def _broken(broken: Broken | None) -> Fields | None:
 def _failed(part: Unserved) -> Fields:
     fault = part.fault
     return {
-        "failure_class": tables.FAILURE.name(fault.failure_class),
+        "failure_class": tables.FAILURE.number(fault.failure_class),
         "upstream_status": fault.http_status,
         "body": masked_body(fault.body),
         "is_body_truncated": fault.is_body_truncated,
@@ -154,11 +154,11 @@ def _failed(part: Unserved) -> Fields:
         "retry_delay": duration(part.retry_after_s),
         "attempts": [_record(record) for record in part.records],
         "rendered_attempt_number": part.rendered_number,
-        "wire_family": tables.FAMILY.name(part.family),
+        "wire_family": tables.FAMILY.number(part.family),
         "vendor_type": fault.vendor_type,
         "is_caller_credential": part.is_caller_credential,
-        "walk_end": tables.WALK_END.name(part.end),
-        "rescue_cause": tables.CAUSE.name(part.rescue),
+        "walk_end": tables.WALK_END.number(part.end),
+        "rescue_cause": tables.CAUSE.number(part.rescue),
     }
 
 
@@ -166,13 +166,13 @@ def _record(record: AttemptRecord) -> Fields:
     timing = record.timing
     return {
         "attempt_number": record.number,
-        "kind": tables.KIND.name(record.kind),
+        "kind": tables.KIND.number(record.kind),
         "binding": binding_fields(record.binding),
         "plan_index": record.plan_index,
-        "cause": tables.CAUSE.name(record.cause),
-        "wire_family": tables.FAMILY.name(record.family),
+        "cause": tables.CAUSE.number(record.cause),
+        "wire_family": tables.FAMILY.number(record.family),
         "credential": attribution_fields(record.credential),
-        "outcome": tables.OUTCOME.name(record.outcome),
+        "outcome": tables.OUTCOME.number(record.outcome),
         "http_status": record.http_status,
         "usage": _usage(record.measured),
         "start_time": timestamp(timing.start_unix_s),
@@ -181,7 +181,7 @@ def _record(record: AttemptRecord) -> Fields:
         "total_latency": duration(timing.total_s),
         "send_count": record.send_count,
         "upstream_request_id": record.upstream_request_id,
-        "failure_class": tables.FAILURE.name(record.failure_class),
+        "failure_class": tables.FAILURE.number(record.failure_class),
         "is_fast_tier": record.is_fast_tier,
     }
 
@@ -198,7 +198,7 @@ def _usage(measured: Measured | None) -> Fields | None:
         "output_token_count": usage.output,
         "reasoning_token_count": usage.reasoning,
         "server_tool_call_count": usage.server_tool_calls,
-        "source": tables.USAGE_SOURCE.name(measured.source),
+        "source": tables.USAGE_SOURCE.number(measured.source),
     }
 
 

@@ -39,14 +39,14 @@ def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
     record = None
     if query.eligibility is not None:
         record = eligibility_pb2.EligibilityRecord.FromString(query.eligibility.sealed)
-    selection = pb.SecretSelection(
-        idempotency_key=query.idempotency_key,
-        binding=common.binding_fields(query.binding),
-        purpose=tables.PURPOSE.name(query.purpose),
-        eligibility=record,
-        tried=query.tried,
-        required_credential_id=query.required_credential_id,
-    )
+    selection = {
+        "idempotency_key": query.idempotency_key,
+        "binding": common.binding_fields(query.binding),
+        "purpose": tables.PURPOSE.number(query.purpose),
+        "eligibility": record,
+        "tried": query.tried,
+        "required_credential_id": query.required_credential_id,
+    }
     return pb.AcquireSecretRequest(action=action, selection=selection)
 
 
@@ -112,7 +112,7 @@ def _phase(event: HeadersSeen | StillAlive | Ended) -> tuple[str, common.Fields]
             return "alive", {"last_byte_time": common.timestamp(last_byte_unix_s)}
         case Ended():
             return "ended", {
-                "kind": tables.END_KIND.name(event.kind),
+                "kind": tables.END_KIND.number(event.kind),
                 "http_status": event.http_status,
                 "headers": common.header_fields(event.headers),
                 "error_body": masked_body(event.error_body),

@@ -90,6 +90,7 @@ class ClientBody:
 _STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _NAMED = re.compile(rb'"model"\s*:\s*(' + _STRING + rb")", re.DOTALL)
+_NAMED_FIRST = re.compile(rb"\s*\{\s*" + _NAMED.pattern, re.DOTALL)
 
 
 def names_model(body: bytes, upstream_id: str) -> bool:
@@ -97,6 +98,8 @@ def names_model(body: bytes, upstream_id: str) -> bool:
 
     One pass: what stands between two places that look like the member is read once.
     """
+    if first := _NAMED_FIRST.match(body):
+        return bool(upstream_id) and _text_of(first[1]) == upstream_id
     depth = at = 0
     for match in _NAMED.finditer(body):
         between = _STRINGS.sub(b"", body[at : match.start()])

@@ -34,7 +34,10 @@ _TIME_HEADERS = frozenset({"retry-after", "retry-after-ms", "date"})
 
 def value_of(headers: HeaderPairs, name: str) -> str:
     """Return the first value of a header, named in lower case; empty when it is absent."""
-    return next((value for key, value in headers if key == name), "")
+    for key, value in headers:
+        if key == name:
+            return value
+    return ""
 
 
 def request_id_of(headers: HeaderPairs) -> str:

@@ -30,9 +30,9 @@ def test_each_table_is_the_contracts_enum(table: Table[AttemptCause]) -> None:
     left_out = {table.prefix + name for name in LATER.get(table.prefix, ())}
     assert ours == set(table.numbers) - left_out - {table.prefix + "UNSPECIFIED"}
     for member in table.ours:
-        name = table.name(member)
-        assert name is not None
-        assert table.get(table.numbers[name]) is member
+        number = table.number(member)
+        assert number == table.numbers[table.prefix + member.name]
+        assert table.get(number) is member
 
 
 def request() -> pb.DispatchRequest:
