@@ -92,7 +92,7 @@ async def refused(
     return status.error_of(caught.value)
 
 
-@pytest.mark.spec("SCO-16", "SCO-32")
+@pytest.mark.spec("SCO-16", "SCO-32", "SCO-66")
 async def test_an_answer_states_the_pick_and_everything_it_rests_on(
     serve: Serve, tmp_path: Path
 ) -> None:
@@ -117,6 +117,7 @@ async def test_an_answer_states_the_pick_and_everything_it_rests_on(
     assert answer.propensity_ratio == 1.0
     assert len(answer.embedding) == tiny.DIMENSIONS
     assert len(answer.cluster_ids) == len(answer.cache_similarity_ratios) == 2
+    assert set(answer.cache_similarity_ratios) == {0.95}
     assert (answer.knobs.risk_price_micro_usd, len(answer.knobs.knobs_hash)) == (100_000, 16)
     assert answer.evidence.embedded_bytes == len(SECRET_TEXT)
     assert 0 < answer.evidence.unknown_token_ratio < 1

@@ -59,6 +59,14 @@ def test_facts_of_targets_are_read() -> None:
     assert (plain.many_tools, plain.validated_calls, plain.extended_context) == (False, False, None)
 
 
+@pytest.mark.spec("SCO-23")
+def test_a_binding_may_have_an_output_limit_of_its_own() -> None:
+    price = {"input_usd_per_mtok": 1.0, "output_usd_per_mtok": 2.0}
+    rows = [{"provider": "a", **price}, {"provider": "b", "max_output_tokens": 10, **price}]
+    model = build_catalog([entry(max_output_tokens=99, bindings=rows)]).models["m"]
+    assert [binding.max_output_tokens for binding in model.bindings] == [99, 10]
+
+
 @pytest.mark.spec("XLT-86")
 def test_a_model_takes_forced_choices_of_tools_unless_its_entry_denies_it() -> None:
     told = build_catalog([entry(forced_tool_use=False)]).models["m"].facts

@@ -83,11 +83,12 @@ def test_a_number_is_taken_exactly_within_its_range(name: str, whole: int, rest:
     assert math.isclose(getattr(knobs, field), float(value))
 
 
-@pytest.mark.spec("TRN-79")
+@pytest.mark.spec("TRN-79", "SCO-3")
 def test_the_scorer_is_told_what_the_caller_sent_and_nothing_else() -> None:
     made = action(BODY)
     asked = score_request(made, record(), Prompt("text", "first", 4), "cluster")
     assert not asked.HasField("knobs")
+    assert not asked.wants_embedding
     knobs = Knobs(alpha=0.0, expected_output_tokens=7, quality_bias=0.25)
     turned = replace(made, caller=replace(made.caller, knobs=knobs))
     told = score_request(turned, record(), Prompt("text", "first", 4), "cluster").knobs

@@ -147,7 +147,7 @@ def test_a_missing_output_limit_gets_the_default() -> None:
     assert body["max_tokens"] == 8192
 
 
-@pytest.mark.spec("XLT-92")
+@pytest.mark.spec("XLT-92", "SCO-23")
 def test_an_output_limit_over_the_cap_is_clamped() -> None:
     assert spliced({"max_tokens": 9000}, target(cap=4096))[0]["max_tokens"] == 4096
     assert spliced({"max_tokens": 9000}, target())[0]["max_tokens"] == 9000
