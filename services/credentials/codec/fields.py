@@ -33,6 +33,7 @@ from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from google.protobuf import duration_pb2
     from google.protobuf.message import Message
 
 E = TypeVar("E")
@@ -130,6 +131,11 @@ def present(message: Message, field: str, path: str = "") -> None:
 def unix_s(time: timestamp_pb2.Timestamp) -> float:
     """Return a time in seconds since 1970."""
     return time.seconds + time.nanos / 1_000_000_000
+
+
+def seconds_of(span: duration_pb2.Duration) -> float:
+    """Return a span of time in seconds."""
+    return span.seconds + span.nanos / 1_000_000_000
 
 
 def timestamp(time_unix_s: float) -> timestamp_pb2.Timestamp:

@@ -9,15 +9,15 @@ from pointsman.credentials.v1 import credentials_pb2 as pb
 from services.credentials.codec import fields
 from services.credentials.codec.fields import unix_s
 from services.credentials.model import Phase, Report
-from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from google.protobuf import timestamp_pb2
     from pointsman.common.v1 import header_pb2
 
-    from services.credentials.model import Mark, ReportOutcome, Transition
+    from services.credentials.model import EndKind, Mark, ReportOutcome, Transition
 
 MAX_REPORTS = 256
 MAX_HEADERS = 64
@@ -78,42 +78,45 @@ def _decode_report(report: pb.AttemptReport) -> Report | None:
     is_named = report.grant_id and report.action_id and report.attempt_number > 0
     if phase is None or not is_named or report.sequence_number <= 0:
         return None
-    common = Report(
+    match Phase(phase):
+        case Phase.HEADERS:
+            seen = report.headers
+            return _report(report, Phase.HEADERS, seen.receive_time, seen.http_status, seen.headers)
+        case Phase.ALIVE:
+            return _report(report, Phase.ALIVE, report.alive.last_byte_time)
+        case Phase.ENDED:
+            ended = report.ended
+            kind = _END_KIND_OF.get(ended.kind)
+            if kind is None:
+                return None
+            status = ended.http_status if ended.HasField("http_status") else None
+            return _report(report, Phase.ENDED, ended.end_time, status, ended.headers, kind)
+
+
+def _report(
+    report: pb.AttemptReport,
+    phase: Phase,
+    observe_time: timestamp_pb2.Timestamp,
+    http_status: int | None = None,
+    headers: Iterable[header_pb2.HeaderField] = (),
+    end_kind: EndKind | None = None,
+) -> Report:
+    ended = report.ended  # without a word in the other phases
+    return Report(
         grant_id=report.grant_id,
         action_id=report.action_id,
         attempt_number=report.attempt_number,
         sequence_number=report.sequence_number,
-        phase=Phase(phase),
+        phase=phase,
         credential_id=report.credential_id,
         credential_version=report.credential_version,
         presented_hash=report.presented_hash,
         model_id=report.binding.model_id,
         send_unix_s=unix_s(report.send_time) if report.HasField("send_time") else None,
-    )
-    match common.phase:
-        case Phase.HEADERS:
-            return replace(
-                common,
-                observe_unix_s=unix_s(report.headers.receive_time),
-                http_status=report.headers.http_status,
-                headers=_headers(report.headers.headers),
-            )
-        case Phase.ALIVE:
-            return replace(common, observe_unix_s=unix_s(report.alive.last_byte_time))
-        case Phase.ENDED:
-            return _decode_end(report.ended, common)
-
-
-def _decode_end(ended: pb.AttemptEnded, common: Report) -> Report | None:
-    kind = _END_KIND_OF.get(ended.kind)
-    if kind is None:
-        return None
-    return replace(
-        common,
-        observe_unix_s=unix_s(ended.end_time),
-        end_kind=kind,
-        http_status=ended.http_status if ended.HasField("http_status") else None,
-        headers=_headers(ended.headers),
+        observe_unix_s=unix_s(observe_time),
+        end_kind=end_kind,
+        http_status=http_status,
+        headers=_headers(headers),
         error_body=ended.error_body[:MAX_BODY_BYTES],
         is_challenge_page=ended.is_challenge_page,
         refused_feature=ended.refused_feature[:MAX_FEATURE_CHARACTERS],

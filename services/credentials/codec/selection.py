@@ -73,7 +73,7 @@ def decode_select(request: pb.SelectCredentialRequest) -> Query:
             request.eligibility.suppressed_plans, "eligibility.suppressed_plans"
         ),
         required_credential_id=request.required_credential_id,
-        max_wait_s=max(0.0, request.max_wait.ToNanoseconds() / 1_000_000_000),
+        max_wait_s=max(0.0, fields.seconds_of(request.max_wait)),
     )
 
 

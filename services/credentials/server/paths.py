@@ -49,6 +49,8 @@ class Paths:
 
     def observe(self, credential: Credential, report: Report) -> None:
         """Note a challenge page, or that the provider itself answers again."""
+        if not (report.is_challenge_page or self._barriers):
+            return
         path = self._path_of(credential)
         barrier = self._barriers.get(path)
         if report.is_challenge_page:

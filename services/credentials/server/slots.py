@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Phase
 from services.credentials.server.granting import slot_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from types import TracebackType
 
     from services.credentials.model import Grant, Report
     from services.credentials.ports import Shared
@@ -31,16 +30,9 @@ class Slots:
         granted_id = self._grants.credential_of(report.grant_id)
         return report.credential_id if granted_id is None else granted_id
 
-    @contextlib.asynccontextmanager
-    async def given_back_on_failure(self, grant: Grant) -> AsyncIterator[None]:
+    def given_back_on_failure(self, grant: Grant) -> _GivenBack:
         """Give the slot of a grant back when what is done meanwhile fails: nobody hears of it."""
-        is_given = False
-        try:
-            yield
-            is_given = True
-        finally:
-            if not is_given:
-                await self.give_back(grant)
+        return _GivenBack(self, grant)
 
     async def give_back(self, grant: Grant) -> None:
         """Forget a grant that nobody was told of, and free its slot everywhere."""
@@ -69,3 +61,22 @@ class Slots:
             else:
                 await self._shared.renew(slot, self._ttl_s)
         return is_known
+
+
+class _GivenBack:
+    """A block whose failure gives a grant back. Each selection of a session enters one."""
+
+    __slots__ = ("_grant", "_slots")
+
+    def __init__(self, slots: Slots, grant: Grant) -> None:
+        self._slots = slots
+        self._grant = grant
+
+    async def __aenter__(self) -> None:
+        return
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            await self._slots.give_back(self._grant)

@@ -79,8 +79,11 @@ def observe(
         return Step(credential, seen)
     if is_stale(credential, report, effect):
         return Step(credential, seen, doubts=(Doubt("stale_secret"),))
-    draft = Draft(credential, now_unix_s)
     signals = _signals(credential, report, rules, at)
+    is_marked = bool(credential.marks or credential.trial_count)
+    if effect is Effect.SUCCESS and signals is NO_SIGNALS and not is_marked:
+        return Step(credential, seen)  # as most do: it lifts nothing, and says nothing
+    draft = Draft(credential, now_unix_s)
     draft.doubts.extend(signals.doubts)
     subject = rules.subject(report.model_id)
     bound = _bound_families(credential, signals, subject)
