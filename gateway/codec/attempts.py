@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import attempt_pb2, binding_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
@@ -25,16 +25,11 @@ from services.domain.vocab import FailureClass
 from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pointsman.common.v1 import grant_pb2, usage_pb2
 
     from gateway.model.attempt import Rescue
     from services.domain.catalog import Binding
-
-Fields: TypeAlias = "Mapping[str, object]"
-"""The fields of a message by their names, to be filled in where they belong: a message in another
-is written and read again on each level that it passes."""
+    from services.domain.fields import Fields
 
 MOST_BINDINGS = 1024
 """Encoded bindings that are kept."""

@@ -14,7 +14,7 @@ from pointsman.common.v1 import (
 from pointsman.credentials.v1 import credentials_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
-from gateway.codec.attempts import Fields, binding_ref, planned_binding, rescue_candidate
+from gateway.codec.attempts import binding_ref, planned_binding, rescue_candidate
 from gateway.codec.enums import (
     CREDENTIAL_KINDS,
     LAST_KINDS,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Presented,
         PresentedIdentity,
     )
+    from services.domain.fields import Fields
     from services.domain.wire.state.kept import Restored
 
 

@@ -1,11 +1,21 @@
-"""Checks of single fields of a message, and money on the wire.
+"""Fields of messages: what fills them in, checks of single ones, and money on the wire.
 
 Every complaint names the field and what it must be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 from services.domain.errors import InvalidRequestError
+
+Fields: TypeAlias = Mapping[str, object]
+"""The fields of a message by their names; None is an absent one.
+
+They are filled in where they belong: a message within another is written and read again on each
+level that it passes.
+"""
 
 MAX_COUNT = 2**31
 """Token counts are below it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2, grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as pb
@@ -27,15 +27,12 @@ from services.domain.errors import InvalidRequestError
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pointsman.common.v1 import action_pb2
 
     from services.credentials.model import Decision, Judged, Material, Pick
-
-Fields: TypeAlias = "Mapping[str, object]"
-"""The fields of a message by their names, to be filled in where they belong: a message in another
-is written and read again on each level that it passes."""
+    from services.domain.fields import Fields
 
 MAX_BINDINGS = 16
 MAX_TRIED = 1_000

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from services.credentials.server.eye import Explanation
     from services.credentials.server.options import Options
     from services.credentials.server.service import Service
+    from services.domain.fields import Fields
     from services.runtime.clock import Clock
 
     # The interceptor owns the context; no method of ours reads its typed parts.
@@ -189,7 +190,7 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
 
 
 def _acquired(
-    selected: Selected, material: Material, record: selection_codec.Fields | None
+    selected: Selected, material: Material, record: Fields | None
 ) -> pb.AcquireSecretResponse:
     return pb.AcquireSecretResponse(
         grant=selection_codec.encode_grant(selected.grant),

@@ -8,8 +8,7 @@ again on every level. A name that the contract lacks is refused as the message i
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import eligibility_pb2
 
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from pointsman.common.v1 import action_pb2, binding_pb2, grant_pb2, header_pb2
 
     from services.dispatch.model.plan import HeaderPairs
-
-Fields: TypeAlias = Mapping[str, object]
-"""The fields of a message by their names; None is an absent one."""
+    from services.domain.fields import Fields
 
 _NANOS = 1_000_000_000
 MOST_RECORDS = 256

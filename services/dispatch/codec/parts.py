@@ -8,7 +8,6 @@ from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec import enums as tables
 from services.dispatch.codec.common import (
-    Fields,
     attribution_fields,
     binding_fields,
     duration,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from services.dispatch.model.outcome import AttemptRecord, Broken, Effect, Measured, Part
     from services.dispatch.model.plan import BindingRef
     from services.dispatch.policy.upstream_models import UpstreamModel
+    from services.domain.fields import Fields
 
 
 def message_of(part: Part, *others: Part) -> pb.DispatchResponse:
