@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from services.dispatch.model.access import Report, SecretQuery
+    from services.domain.fields import Fields
 
 
 def query_message(query: SecretQuery) -> pb.AcquireSecretRequest:
@@ -83,7 +84,7 @@ def report_request(reports: Iterable[Report]) -> pb.ReportAttemptRequest:
     return pb.ReportAttemptRequest(reports=[_report(report) for report in reports])
 
 
-def _report(report: Report) -> common.Fields:
+def _report(report: Report) -> Fields:
     grant = report.grant
     name, phase = _phase(report.event)
     return {
@@ -100,7 +101,7 @@ def _report(report: Report) -> common.Fields:
     }
 
 
-def _phase(event: HeadersSeen | StillAlive | Ended) -> tuple[str, common.Fields]:
+def _phase(event: HeadersSeen | StillAlive | Ended) -> tuple[str, Fields]:
     match event:
         case HeadersSeen(status, headers, receive_unix_s):
             return "headers", {
