@@ -56,6 +56,14 @@ class CompactionLimits:
         """Tokens from which on a conversation is compacted; 0: never."""
         return int(self.max_window_tokens * self.trigger_ratio)
 
+    def is_below_trigger(self, tokens: int) -> bool:
+        """Return whether a conversation of this size leaves itself room to grow."""
+        return tokens + self.output_reserve_tokens < self.trigger_tokens
+
+    def is_fitting(self, tokens: int) -> bool:
+        """Return whether a conversation of this size and its answer fit the largest window."""
+        return tokens + self.output_reserve_tokens <= self.max_window_tokens
+
     @property
     def digest(self) -> bytes:
         """What a checkpoint made under these limits is known by; the reserve may vary."""

@@ -6,12 +6,13 @@ they are tried, and who writes the summary, is the server's to see to.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from services.handover.model.compaction import Checkpoint, Draft
 from services.handover.policy import reuse
 from services.handover.policy.history import read
-from services.handover.policy.results import cleared, result_count
+from services.handover.policy.results import Results
 from services.handover.policy.sizes import overflow_tokens
 from services.handover.policy.structured import INSTRUCTION_VERSION, continued
 from services.handover.policy.transcript import transcript_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from services.handover.model import BindingRef, StoredSummary
     from services.handover.model.compaction import CompactionQuestion
     from services.handover.policy.history import History
+    from services.handover.policy.window import Starts
 
 TRIM_LADDER = (12, 6, 3, 1)
 """Newest messages that trimming keeps, step by step."""
@@ -42,11 +44,14 @@ class Cascade:
         self._family = question.family
         self._now_unix_s = now_unix_s
         self._original = read(question.family, question.body)
-        self._starts = starts_of(self._original)
         self._cleared: dict[int, History] = {0: self._original}
-        outputs = result_count(question.family, question.body)
-        self.clearable = max(0, outputs - max(0, self._limits.kept_results))
+        self._results = Results(question.family, question.body)
+        self.clearable = max(0, self._results.count - max(0, self._limits.kept_results))
         """Outputs of tools that may be cleared."""
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return starts_of(self._original)
 
     @property
     def kept(self) -> Checkpoint | None:
@@ -73,19 +78,15 @@ class Cascade:
 
     def is_below_trigger(self, draft: Draft) -> bool:
         """Return whether a draft leaves the conversation its room to grow."""
-        return self.needed(draft) < self._limits.trigger_tokens
+        return self._limits.is_below_trigger(draft.tokens)
 
     def is_fitting(self, draft: Draft) -> bool:
         """Return whether a draft fits the largest window."""
-        return self.needed(draft) <= self._limits.max_window_tokens
-
-    def needed(self, draft: Draft) -> int:
-        """Return the tokens that a draft and its answer take."""
-        return draft.tokens + self._limits.output_reserve_tokens
+        return self._limits.is_fitting(draft.tokens)
 
     def whole(self, cleared_results: int) -> Draft:
         """Return the whole conversation with its oldest outputs cleared."""
-        body = self._with_cleared(cleared_results).document.text.encode()
+        body = self._results.cleared(cleared_results)
         return Draft(body, overflow_tokens(self._family, body), cleared_results)
 
     def summarized(self, start: int, text: str, cleared_results: int) -> Draft:
@@ -159,6 +160,5 @@ class Cascade:
     def _with_cleared(self, count: int) -> History:
         history = self._cleared.get(count)
         if history is None:
-            body = cleared(self._family, self._question.body, count)
-            history = self._cleared[count] = read(self._family, body)
+            history = self._cleared[count] = read(self._family, self._results.cleared(count))
         return history

@@ -30,33 +30,38 @@ _PLANS: Mapping[WireFamily, Plan] = {
 _ITEM_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
-def result_count(family: WireFamily, body: bytes) -> int:
-    """Return how many outputs of tools a body holds.
+class Results:
+    """The outputs of tools in one body, found by one scan."""
 
-    Raises:
-        WireError: the body is not readable.
-    """
-    return sum(1 for _ in _spots(family, scan(body, _PLANS[family])))
+    def __init__(self, family: WireFamily, body: bytes) -> None:
+        """Read the body.
 
+        Raises:
+            WireError: it is not readable.
+        """
+        self._family = family
+        self._body = body
+        self._document = scan(body, _PLANS[family])
+        self._spots = list(_spots(family, self._document))
 
-def cleared(family: WireFamily, body: bytes, count: int) -> bytes:
-    """Return the body with its first ``count`` outputs cleared, all else byte for byte.
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._spots)
 
-    Raises:
-        WireError: the body is not readable.
-    """
-    if count <= 0:
-        return body
-    document = scan(body, _PLANS[family])
-    words = json.dumps({"result": PLACEHOLDER} if family is WireFamily.GEMINI else PLACEHOLDER)
-    spots = [spot for spot, _ in zip(_spots(family, document), range(count), strict=False)]
-    return document.splice(
-        [
-            spot.replaced_by(words)
-            for spot in spots
-            if spot is not None and spot.end - spot.start > len(words)
-        ]
-    )
+    def cleared(self, count: int) -> bytes:
+        """Return the body with its first ``count`` outputs cleared, all else byte for byte."""
+        if count <= 0:
+            return self._body
+        is_gemini = self._family is WireFamily.GEMINI
+        words = json.dumps({"result": PLACEHOLDER} if is_gemini else PLACEHOLDER)
+        return self._document.splice(
+            [
+                spot.replaced_by(words)
+                for spot in self._spots[:count]
+                if spot is not None and spot.end - spot.start > len(words)
+            ]
+        )
 
 
 def _spots(family: WireFamily, document: Document) -> Iterator[Node | None]:

@@ -55,11 +55,11 @@ class Compactions:
         caller_s = float("inf") if time_left_s is None else began_s + time_left_s
         end_s = min(began_s + self._timeout_s, caller_s - ANSWER_S)
         try:
-            cascade = Cascade(question, self._clock.now_unix_s())
             untouched = Draft(question.body, overflow_tokens(question.family, question.body))
-            spared = _spared(question, cascade, untouched)
+            spared = _spared(question, untouched)
             if spared is not None:
                 return CompactionResult(spared, untouched)
+            cascade = Cascade(question, self._clock.now_unix_s())
             return await self._compacted(question, cascade, end_s)
         except WireError:
             return _unreadable(question)
@@ -130,20 +130,18 @@ class Compactions:
         return Written(refusal)
 
 
-def _spared(
-    question: CompactionQuestion, cascade: Cascade, draft: Draft
-) -> CompactionOutcome | None:
+def _spared(question: CompactionQuestion, draft: Draft) -> CompactionOutcome | None:
     """Return why a conversation is left alone; None: it is not."""
     limits, budget = question.limits, question.budget
     if not limits.trigger_tokens:
         return CompactionOutcome.NOT_ENGAGED
     if question.is_after_overflow:
         return None
-    if cascade.is_below_trigger(draft):
+    if limits.is_below_trigger(draft.tokens):
         return CompactionOutcome.NOT_ENGAGED
     is_own = budget.is_deferral_allowed and budget.is_harness_default
     will_compact = 0 < budget.compact_threshold_tokens <= limits.max_window_tokens
-    if is_own and will_compact and cascade.is_fitting(draft):
+    if is_own and will_compact and limits.is_fitting(draft.tokens):
         return CompactionOutcome.DEFERRED
     return None
 
@@ -218,7 +216,6 @@ def _unreadable(question: CompactionQuestion) -> CompactionResult:
     """Return the answer for a conversation whose messages cannot be told apart."""
     draft = Draft(question.body, len(question.body) // 4)
     limits = question.limits
-    needed = draft.tokens + limits.output_reserve_tokens
-    is_over = 0 < limits.max_window_tokens < needed
+    is_over = limits.max_window_tokens > 0 and not limits.is_fitting(draft.tokens)
     outcome = CompactionOutcome.EXCEEDED if is_over else CompactionOutcome.NOT_ENGAGED
     return CompactionResult(outcome, draft)
