@@ -53,7 +53,11 @@ class Connector(aiohttp.TCPConnector):
         # aiohttp bounds connections in use only; this is where one becomes free.
         is_full = len(self._conns.get(key, ())) >= MAX_IDLE_PER_HOST
         is_full = is_full or sum(map(len, self._conns.values())) >= MAX_IDLE
-        super()._release(key, protocol, should_close=should_close or is_full)
+        is_closing = should_close or is_full or protocol.should_close
+        if is_closing:
+            # To close is to send first what is left, for ever where the peer reads no more.
+            protocol.abort()
+        super()._release(key, protocol, should_close=is_closing)
 
 
 class CheckedResolver(AbstractResolver):

@@ -226,8 +226,8 @@ class HttpAnswer:
             decoder = self._decoder = _Decoder.of(self._headers)
         while not (piece := next(self._pieces, b"")):
             data = await self._response.content.readany()
-            if not data:
-                return None
+            if not data or decoder.is_over:
+                return None  # what follows the encoding's own end is no part of the body
             self._pieces = decoder.pieces(data)
         return piece
 
@@ -265,6 +265,11 @@ class _Decoder:
     def __init__(self, window_bits: int) -> None:
         self._inner = zlib.decompressobj(window_bits)
         self._is_first = window_bits == zlib.MAX_WBITS
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the encoding's own end came."""
+        return self._inner.eof
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Return the bytes that ``data`` completes, little by little: there may be very many."""

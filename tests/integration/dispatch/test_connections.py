@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import os
 import socket
 from dataclasses import replace
 
@@ -150,3 +151,42 @@ async def test_a_connection_notices_that_its_peer_has_gone() -> None:
     with contextlib.closing(made):
         assert made.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == connections.KEEPALIVE_S
+
+
+async def sockets_free(of: int) -> None:
+    """Return when no socket of ours is connected to a port any more."""
+    async with asyncio.timeout(2.0):
+        while any(peer_port(each) == of for each in os.listdir("/proc/self/fd")):  # noqa: ASYNC110 - no event tells
+            await asyncio.sleep(0.02)
+
+
+def peer_port(number: str) -> int:
+    try:
+        with socket.socket(fileno=os.dup(int(number))) as made:
+            return int(made.getpeername()[1])
+    except (OSError, IndexError, TypeError):
+        return 0
+
+
+@pytest.mark.spec("DSP-3", "DSP-190")
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+async def test_a_peer_that_reads_no_more_holds_no_socket_of_ours() -> None:
+    """What is left of a request would be sent for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        port = deaf.getsockname()[1]
+        request = replace(
+            to(f"http://127.0.0.1:{port}", is_tenants=False),
+            body=b"x" * 16 * 1024 * 1024,
+            header_timeout_s=0.2,
+        )
+        async with contextlib.aclosing(HttpUpstream()) as upstream:
+            with pytest.raises(AttemptFault) as caught:
+                await upstream.open(request)
+            assert caught.value.fault.failure_class is FailureClass.HEADER_TIMEOUT
+            await sockets_free(port)
+            left = asyncio.create_task(upstream.open(replace(request, header_timeout_s=30.0)))
+            await asyncio.sleep(0.2)
+            left.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await left
+            await sockets_free(port)

@@ -352,6 +352,27 @@ async def test_a_small_body_that_unpacks_to_very_much_is_unpacked_little_by_litt
         assert max(pieces) == MAX_PIECE_BYTES
 
 
+async def test_what_follows_the_end_of_a_packed_body_is_not_read_on_and_on() -> None:
+    """It would be gathered, and gone over again with every read."""
+    size = 64 * 1024 * 1024
+    async with standing(CHAT) as stand:
+        fake = stand.providers["p1"][0]
+        fake.script(
+            Fault(
+                body=gzip.compress(b"all") + b"\0" * size,
+                headers={"content-encoding": "gzip"},
+                content_type="text/plain",
+            )
+        )
+        url = fake.base_url + "/v1/chat/completions"
+        body = stand.order(family=CHAT, is_stream=False).body
+        request = UpstreamRequest("p1", url, (("content-type", "application/json"),), body)
+        async with contextlib.aclosing(await stand.upstream.open(request)) as answer:
+            assert await answer.read() == b"all"
+            assert await answer.read() is None
+        await fake.wait_until(lambda: fake.requests[0].ending is Ending.CLIENT_ABORTED)
+
+
 @pytest.mark.spec("DSP-120")
 async def test_error_bodies_are_kept_up_to_64_kib() -> None:
     async with standing(ANTHROPIC) as stand:
