@@ -44,7 +44,8 @@ class Call(abc.ABC):
         """What the handler runs in, once it does."""
         self._cancelled_before = 0
         self._is_late = False
-        self._is_cancelled = False
+        self._cancels = 0
+        """How often the runner was cancelled for this call alone."""
         self._forget: Callable[[Call], object] = _remember
 
     async def _run(self) -> Any:
@@ -63,9 +64,8 @@ class Call(abc.ABC):
             raise
         finally:
             # The runner may be the caller's own task: what was asked of it here is over.
-            for was_asked in (self._is_late, self._is_cancelled):
-                if was_asked:
-                    runner.uncancel()
+            for _ in range(self._cancels):
+                runner.uncancel()
             if timer is not None:
                 timer.cancel()
             # The two know each other: cut apart, both go with their messages when they are let go.
@@ -74,6 +74,7 @@ class Call(abc.ABC):
     def _expire(self) -> None:
         if self._runner is not None:
             self._is_late = self._runner.cancel()
+            self._cancels += self._is_late
 
     @abc.abstractmethod
     async def _answered(self) -> Any:

@@ -55,8 +55,9 @@ class UnaryCall(Call):
             return self._started().cancel()
         if self._is_over:
             return False
-        self._is_cancelled = self._runner.cancel()
-        return self._is_cancelled
+        is_heard = self._runner.cancel()
+        self._cancels += is_heard
+        return is_heard
 
     def done(self) -> bool:
         """Return whether the call has ended."""
@@ -96,7 +97,7 @@ class UnaryCall(Call):
             return ended.value
         finally:
             self._is_over = True
-            if self._waiting is not None:
+            if self._waiting is not None and not self._waiting.done():
                 self._waiting.set_result(None)
             self._forget(self)
 
