@@ -46,7 +46,7 @@ class Slow:
 def transport_to(answer: Callable[[Empty, object], Awaitable[Empty]]) -> InProcessTransport:
     """Return a transport to a server of one method."""
     server = InProcessServer()
-    method = grpc.unary_unary_rpc_method_handler(answer)
+    method: grpc.RpcMethodHandler[Empty, Empty] = grpc.unary_unary_rpc_method_handler(answer)
     server.add_registered_method_handlers("sample.Service", {"Method": method})
     return InProcessTransport(server)
 
