@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from services.domain.sse import FrameSplitter
 from services.domain.vocab import CredentialKind, WireFamily
+from services.domain.wire.reading import dump, mapping, peek, text
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
@@ -19,30 +20,42 @@ _MEMBERS = {
     WireFamily.OPENAI_CHAT: ("service_tier", '"priority"'),
     WireFamily.OPENAI_RESPONSES: ("service_tier", '"priority"'),
 }
-_TOLD = re.compile(rb'"(?:service_tier|speed)"\s*:\s*"([a-z_]+)"')
-_LONGEST_TOLD_BYTES = 64
-_FAST_WORDS = (b"fast", b"priority")
+_FAST_WORDS = ("fast", "priority")
 
 
 class ServedTier:
-    """Reads from an answer's bytes whether the fast tier that was asked for served; mutable.
+    """Reads from an answer whether the fast tier that was asked for served; mutable.
 
-    Vendors tell when they served on the plain one after all, at its price. What stands in texts is
-    escaped, and so is no word of theirs.
+    Vendors tell when they served on the plain one after all, at its price. Only the place where
+    they tell it counts: answers also hold what the client and the model said.
     """
 
-    def __init__(self) -> None:
-        self._tail = b""
+    def __init__(self, family: WireFamily, *, is_stream: bool) -> None:
+        """Read answers of a dialect."""
+        self._member = _MEMBERS[family][0]
+        self._clue = dump(self._member)
+        self._is_usages = family is WireFamily.ANTHROPIC
+        self._splitter = FrameSplitter() if is_stream else None
         self.is_fast = True
         """As far as was read; until anything is told what was asked for counts."""
 
     def saw(self, data: bytes) -> None:
-        """Take the next bytes of the answer, cut wherever they are."""
-        read = self._tail + data
-        self._tail = read[-_LONGEST_TOLD_BYTES:]
-        told = _TOLD.findall(read)
+        """Take the next bytes of a stream, cut wherever they are, or a whole body."""
+        if self._splitter is None:
+            self._read(data)
+            return
+        for frame in self._splitter.feed(data):
+            self._read(frame.data)
+
+    def _read(self, value: bytes) -> None:
+        if self._clue not in value:
+            return
+        event = mapping(peek(value))
+        answer = mapping(event.get("message")) or mapping(event.get("response")) or event
+        holder = mapping(answer.get("usage")) if self._is_usages else answer
+        told = text(holder.get(self._member))
         if told:
-            self.is_fast = told[-1] in _FAST_WORDS
+            self.is_fast = told in _FAST_WORDS
 
 
 def is_fast(row: Binding | None, kind: CredentialKind, *, is_vendor: bool) -> bool:

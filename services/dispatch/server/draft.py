@@ -223,8 +223,11 @@ class Draft:
         fast = None
         if is_wanted and has_tier and FAST_TIER not in self._given_up:
             fast = with_fast(body, self.family)
-        self._tier = ServedTier() if fast is not None else None
-        return fast if fast is not None else body
+        self._tier = None
+        if fast is None:
+            return body
+        self._tier = ServedTier(self.family, is_stream=self.is_stream)
+        return fast
 
     def _betas(self, target: Target, body: bytes) -> tuple[str, ...]:
         """Return what a client of the same dialect asked for, and what the body needs.
