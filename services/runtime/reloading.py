@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from services.runtime import metrics
+from services.runtime.background import ended, in_background
 from services.runtime.lasting import changed_keys
 from services.runtime.launch import StartError
 from services.runtime.log import get_logger
@@ -125,14 +126,12 @@ class ConfigWatch(Generic[C]):
         """Look for the length of a block."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, self._is_asked.set)
-        task = loop.create_task(self._run())
+        task = in_background(self._run(), "config-watch")
         try:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGHUP)
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await ended(task)
 
     async def look(self) -> bool:
         """Take over what the files say where they changed; returns whether something was."""

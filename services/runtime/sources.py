@@ -80,7 +80,9 @@ def parse_toml(path: Path) -> dict[str, object]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise ConfigError(f"{path}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # not only of the parser's own kind: a number may be too long
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 

@@ -40,6 +40,7 @@ level = "{level}"
 """
 HERE = "http://127.0.0.1:1/v1"
 SOON_S = 5.0
+FAULTS = ["not TOML [", "[[models]]\nid = 'x'\n", "id = " + "[" * 3_000, "id = " + "9" * 5_000]
 
 
 def replace(file: Path, text: str) -> None:
@@ -83,6 +84,14 @@ class Picky:
     def versions(self) -> list[str]:
         """Versions of the catalogs that were taken over."""
         return [edition.catalog.version for edition in self.taken]
+
+
+class Broken(Picky):
+    """Has a fault of its own."""
+
+    def adopt(self, edition: Edition[CommonSettings]) -> Callable[[], None]:
+        self.has_taken.set()
+        raise LookupError("out of order")
 
 
 @dataclass
@@ -145,7 +154,7 @@ async def test_a_file_that_is_written_again_with_the_same_words_changes_nothing(
 
 
 @pytest.mark.spec("OPS-98")
-@pytest.mark.parametrize("fault", ["not TOML [", "[[models]]\nid = 'x'\n", None])
+@pytest.mark.parametrize("fault", [*FAULTS, None])
 async def test_a_file_that_cannot_be_used_changes_nothing_and_is_told_once(
     tmp_path: Path, fault: str | None
 ) -> None:
@@ -179,6 +188,17 @@ async def test_where_one_refuses_a_catalog_nobody_takes_it_over(tmp_path: Path) 
     write(tmp_path, "acme-two")
     assert await rig.watch.look()
     assert "acme-one" not in rig.current.catalog.models
+
+
+async def test_a_fault_of_its_own_is_told_at_once_and_fails_no_stop(tmp_path: Path) -> None:
+    broken = Broken("")
+    rig = Rig(tmp_path, broken)
+    with capture_logs() as lines:
+        async with rig.watch.running(), asyncio.timeout(SOON_S):
+            write(tmp_path, price=5.0)
+            await broken.has_taken.wait()
+    (line,) = lines
+    assert (line["event"], line["task"]) == ("background_ended", "config-watch")
 
 
 async def test_it_looks_by_itself_and_at_once_on_a_signal(tmp_path: Path) -> None:
