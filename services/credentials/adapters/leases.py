@@ -38,7 +38,9 @@ async def take(connection: AsyncConnection, credential_id: str, ttl_s: float) ->
     """
     now = now_of(connection)
     known = refreshes.c.credential_id == credential_id
-    earlier = (await connection.execute(sa.select(refreshes.c.expire_unix_s).where(known))).scalar()
+    # Locked: who gives it back at this moment is heard before the lease is taken.
+    looked = sa.select(refreshes.c.expire_unix_s).where(known).with_for_update()
+    earlier = (await connection.execute(looked)).scalar()
     kind = sqlite if _is_sqlite(connection) else postgresql
     wanted = kind.insert(refreshes).values(
         credential_id=credential_id, fence=1, expire_unix_s=now + ttl_s

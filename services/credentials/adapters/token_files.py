@@ -11,17 +11,21 @@ import base64
 import binascii
 import hashlib
 import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
 from services.credentials.model import Kept, Sealed
+from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUFFIX = ".pair"
+
+_log = get_logger("credentials")
 
 
 class TokenFiles:
@@ -39,7 +43,7 @@ class TokenFiles:
         await asyncio.to_thread(self._write, kept)
 
     async def kept(self) -> tuple[Kept, ...]:
-        """Return what is kept; a file that is no pair is passed over.
+        """Return what is kept; a file that is no pair, or cannot be read, is passed over.
 
         Raises:
             OSError: the directory cannot be read.
@@ -61,13 +65,18 @@ class TokenFiles:
     def _write(self, kept: Kept) -> None:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._path(kept.credential_id)
-        fresh = path.with_suffix(f".{os.getpid()}.new")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_text_of(kept))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
+        # By chance: processes in containers that share the directory may have one number.
+        fresh = path.with_suffix(f".{secrets.token_hex(8)}.new")
+        try:
+            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(_text_of(kept))
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
         folder = os.open(self._directory, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -81,6 +90,9 @@ class TokenFiles:
             try:
                 found = _kept_of(path.read_bytes())
             except FileNotFoundError:  # another process has just stored it
+                continue
+            except OSError as error:
+                _log.error("token_file_unreadable", file=path.name, error=type(error).__name__)
                 continue
             if found is not None:
                 yield found

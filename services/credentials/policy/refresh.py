@@ -169,6 +169,17 @@ def after_refresh(
     return cleared_by_secret(changed, now_unix_s)
 
 
+def is_replaced_by(credential: Credential, version: int, after: Secrets) -> bool:
+    """Return whether a pair that took the place of a version is newer than what is stored.
+
+    A store that has an earlier version was restored from a backup; what was changed there by a
+    person since the pair came stays.
+    """
+    if credential.credential_version < version:
+        return (after.issue_unix_s or 0.0) >= credential.update_unix_s
+    return credential.credential_version == version
+
+
 def after_failure(credential: Credential, secrets: Secrets, now_unix_s: float) -> Step:
     """Return a credential whose refresh failed for now; without a token it rests until the next
     try."""

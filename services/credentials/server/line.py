@@ -48,9 +48,11 @@ class Place:
         if self._alarm is not None:
             self._alarm.set_result(None)
 
-    def use(self) -> None:
-        """Note that what it was woken for, if anything, was taken."""
-        self._news = ""
+    def use(self, credential_id: str) -> None:
+        """Note what it took; where it was woken for another one, that goes to the next one."""
+        if self._news == credential_id:
+            self._news = ""
+        self.pass_on()
 
     def pass_on(self) -> None:
         """Let the next one look at what this one was woken for and did not take."""

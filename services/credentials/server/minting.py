@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Minted, Secrets
 from services.credentials.model.record import version_conflict
 from services.credentials.policy import refresh
 from services.credentials.server import telling
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import RouterError
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -91,25 +91,25 @@ class Minter:
         if lease is None:
             return
         try:
-            if lease.is_orphaned and not await self._is_left_alone(lease, version):
-                return
-            await self._vault.poll()
-            credential = self._current(credential_id, version)
-            if credential is not None and not self._is_closing:
-                await self._mint(credential, lease)
+            if not lease.is_orphaned or await self._is_left_alone(lease, version):
+                await self._vault.poll()
+                credential = self._current(credential_id, version)
+                if credential is not None and not self._is_closing:
+                    await self._mint(credential, lease)
         except RouterError as error:
             _log.warning("refresh_put_off", reason=error.reason.value)
-        finally:
-            if credential_id not in self._unstored:
-                await self._free(lease)
+        # Else, and where this is cancelled, it lapses: the next holder has to know of the doubt.
+        is_doubtful = lease.is_orphaned and self._current(credential_id, version) is not None
+        if not (is_doubtful or credential_id in self._unstored):
+            await self._free(lease)
 
     async def store_late(self) -> None:
         """Store the pairs that could not be stored when they came."""
         for credential_id, pair in tuple(self._unstored.items()):
             try:
                 await self._settle_pair(credential_id, pair)
-            except RouterError as error:
-                if error.reason is Reason.STORE_UNAVAILABLE:
+            except RouterError:
+                if not self._is_outdated(credential_id, pair):
                     continue
             else:
                 telling.REFRESHES.labels("stored_late").inc()
@@ -197,11 +197,14 @@ class Minter:
             await self._note_failure(credential, before, answer, is_retold=lease.is_orphaned)
 
     async def _store_pair(self, credential: Credential, pair: Pair) -> None:
-        """Store a pair in one step; where that fails it is used and stored later."""
+        """Store a pair in one step; where that fails it is used and stored later.
+
+        It fails where the store is down, and where others write the record all the time.
+        """
         try:
             await self._settle_pair(credential.id, pair)
-        except RouterError as error:
-            if error.reason is not Reason.STORE_UNAVAILABLE:
+        except RouterError:
+            if self._is_outdated(credential.id, pair):
                 telling.REFRESHES.labels("overtaken").inc()
                 await self._keepsakes.drop(credential.id)
                 return  # removed, or a person logged in meanwhile: theirs is the newest
@@ -221,8 +224,8 @@ class Minter:
         pair = Pair(version, self._vault.secrets_of(credential_id), after)
         try:
             await self._settle_pair(credential_id, pair)
-        except RouterError as error:
-            if error.reason is Reason.STORE_UNAVAILABLE:
+        except RouterError:
+            if not self._is_outdated(credential_id, pair):
                 return
         else:
             telling.REFRESHES.labels("recovered").inc()
@@ -231,11 +234,16 @@ class Minter:
 
     async def _settle_pair(self, credential_id: str, pair: Pair) -> None:
         def step_of(current: Credential) -> Step:
-            if current.credential_version != pair.version:
+            if not refresh.is_replaced_by(current, pair.version, pair.after):
                 raise version_conflict()
-            return self._pair_step(current, pair)
+            return self._pair_step(replace(current, credential_version=pair.version), pair)
 
         await self._reports.settle(credential_id, step_of, secrets=lambda _: pair.after)
+
+    def _is_outdated(self, credential_id: str, pair: Pair) -> bool:
+        """Return whether a pair is of no use any more: the account is gone, or has a newer one."""
+        current = self._vault.stored(credential_id)
+        return current is None or not refresh.is_replaced_by(current, pair.version, pair.after)
 
     def _pair_step(self, current: Credential, pair: Pair) -> Step:
         is_rotated = pair.before.refresh_token != pair.after.refresh_token

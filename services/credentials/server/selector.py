@@ -89,7 +89,7 @@ class Selector:
                 await place.wait(found.busy, left_s)
                 found, selected = await self._look(query)
                 if selected is not None:
-                    place.use()
+                    place.use(selected.grant.credential_id)
                     return found, selected
 
     def explain(self, query: Query) -> Explanation:
@@ -211,7 +211,9 @@ class Selector:
             raise
         if not is_free:
             return False
-        if self._parts.grants.is_full(slot):
+        # Where nobody answered just now, this replica keeps to its share at once.
+        own = slot.shared_by(shared.replica_count) if shared.is_alone else slot
+        if self._parts.grants.is_full(own):
             await shared.free(slot)
             return False
         return True

@@ -27,6 +27,7 @@ from tests.integration.credentials.cluster import (
     OPTIONS,
     account,
     asked,
+    attempt,
     named,
     picked,
     running,
@@ -65,6 +66,18 @@ class Kept(Alone):
         """Wait as long as the test wants."""
         if self.binding is not None:
             await self.binding.wait()
+
+
+class Vanishing(Alone):
+    """What replicas share, which is found down by the first question."""
+
+    is_alone = False
+    replica_count = 3
+
+    async def take(self, slot: Slot, ttl_s: float) -> bool:
+        """Find that nobody answers: as far as anybody knows it is free."""
+        self.is_alone = True
+        return True
 
 
 class Blind(SqlStore):
@@ -167,6 +180,21 @@ async def test_a_caller_who_leaves_before_it_hears_of_its_slot_leaves_none_taken
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
         assert shared.slots == set()
+
+
+@pytest.mark.spec("CRD-124", "CRD-156")
+async def test_who_finds_that_nobody_answers_keeps_to_its_share_at_once(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    shared = Vanishing()
+    options = replace(OPTIONS, declared=(account("a", max_in_flight=6),))
+    store = SqlStore(f"sqlite:///{tmp_path}/credentials.db")
+    async with running(service(store, options, shared, clock)) as (one,):
+        found = []
+        for _ in range(6):
+            shared.is_alone = False  # it is asked again, in vain
+            found.append(await attempt(one, Reason.CREDENTIAL_CONCURRENCY))
+        assert sum(grant is not None for grant in found) == 2
 
 
 @pytest.mark.spec("CRD-46", "CRD-134")

@@ -8,48 +8,19 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 import structlog
 
-from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
-from services.credentials.adapters.token_files import TokenFiles
-from services.credentials.adapters.token_http import HttpTokenEndpoint
+from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS
 from services.credentials.model import (
-    AuditEntry,
-    CredentialSpec,
     Kept,
-    Origin,
-    Record,
     Secrets,
     SystemState,
-    TokenClient,
 )
-from services.credentials.policy.declared import Declared
-from services.credentials.server import Options, Service
-from services.domain.errors import Reason, RouterError
-from services.domain.vocab import CredentialKind
 from services.runtime import database
-from tests.fakes.clock import FakeClock
 from tests.fakes.tokens import TokenIssuer
-from tests.integration.credentials.cluster import KEY, OPTIONS, named, running, until
-
-CLAUDE = CredentialKind.CLAUDE_OAUTH
-
-
-class Fallible(SqlStore):
-    """A store that takes no records while it is told so."""
-
-    is_broken = False
-
-    async def replace(
-        self, record: Record, expected_state_version: int, audit: AuditEntry | None
-    ) -> int:
-        """Store a record, or say that the store is down."""
-        if self.is_broken:
-            raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
-        return await super().replace(record, expected_state_version, audit)
+from tests.integration.credentials.cluster import KEY, named, running, until
+from tests.integration.credentials.hosts import Host, lapse_leases
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -71,61 +42,6 @@ async def issuer() -> AsyncIterator[TokenIssuer]:
 def lines() -> Iterator[list[structlog.typing.EventDict]]:
     with structlog.testing.capture_logs() as kept:
         yield kept
-
-
-class Host:
-    """A machine on which processes of the service come and go."""
-
-    def __init__(
-        self,
-        url: str,
-        issuer: TokenIssuer,
-        folder: Path,
-        orphan_wait_s: float,
-        keys: tuple[bytes, ...] = (KEY,),
-    ) -> None:
-        self.store = Fallible(url)
-        now = FakeClock().now_unix_s()
-        secrets = Secrets("access-1", "R1", expire_unix_s=now + 60)
-        pool = (Declared(CredentialSpec("anthropic", CLAUDE, label="a"), secrets, Origin.POOL),)
-        options = Options(
-            families=OPTIONS.families,
-            declared=pool,
-            token_urls={CLAUDE: issuer.url},
-            token_clients={CLAUDE: TokenClient("client")},
-            poll_s=0,
-            orphan_wait_s=orphan_wait_s,
-        )
-        self.files = TokenFiles(folder)
-        self.service = Service(
-            self.store,
-            AesGcmCipher(keys),
-            options,
-            FakeClock(),
-            Alone(),
-            HttpTokenEndpoint(),
-            self.files,
-        )
-
-    def tokens(self) -> tuple[str, str]:
-        """Return the pair that this process sends."""
-        secrets = self.service.vault.secrets_of(named(self.service, "a").id)
-        return secrets.value, secrets.refresh_token
-
-    async def look(self) -> None:
-        """Return when what is due was done."""
-        await self.service.refresher.look()
-        await self.service.refresher.settled()
-
-
-async def lapse_leases(url: str) -> None:
-    """Let the leases of all who are silent come to their end."""
-    engine = database.open_engine(url, schema=SCHEMA)
-    async with engine.begin() as connection:
-        await connection.execute(
-            sa.text("UPDATE refreshes SET expire_unix_s = 1 WHERE expire_unix_s > 0")
-        )
-    await engine.dispose()
 
 
 @pytest.mark.spec("CRD-139", "CRD-140", "CRD-152")

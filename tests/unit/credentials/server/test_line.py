@@ -10,7 +10,7 @@ import pytest
 
 from services.credentials.server.line import Line
 
-X, Y = frozenset({"x"}), frozenset({"y"})
+X, Y, BOTH = frozenset({"x"}), frozenset({"y"}), frozenset({"x", "y"})
 
 
 class Waiters:
@@ -26,8 +26,9 @@ class Waiters:
             async with asyncio.timeout(wait_s):
                 while not (found := self.free & wanted):
                     await place.wait(wanted, 5.0)
-            self.free -= found
-            place.use()
+            taken = max(found)
+            self.free.discard(taken)
+            place.use(taken)
             self.served.append(name)
 
     async def release(self, credential_id: str) -> None:
@@ -94,6 +95,17 @@ async def test_one_who_looked_in_vain_keeps_its_place_and_passes_the_news_on() -
         assert waiters.served == ["first"]
         await waiters.release("x")
     assert waiters.served == ["first", "second"]
+
+
+@pytest.mark.spec("CRD-159")
+async def test_who_takes_another_slot_than_it_was_woken_for_passes_the_news_on() -> None:
+    waiters = Waiters()
+    async with waiting(waiters, first=BOTH, second=Y, third=X):
+        waiters.free.update(BOTH)
+        waiters.line.wake("x")  # for the first, which finds y as well and takes that
+        waiters.line.wake("y")  # for the second, which comes too late
+        await settle()
+        assert waiters.served == ["first", "third"]
 
 
 async def test_a_wait_ends_in_time() -> None:
