@@ -202,21 +202,22 @@ class Selector:
     async def _take(self, slot: Slot) -> bool:
         """Return whether a slot is free over all replicas, and here after the wait for them."""
         shared = self._parts.shared
-        if shared.is_alone:
-            return not self._parts.grants.is_full(slot.shared_by(shared.replica_count))
         try:
-            is_free = await shared.take(slot, self._options.lease_ttl_s)
+            is_free = shared.is_alone or await shared.take(slot, self._options.lease_ttl_s)
         except asyncio.CancelledError:
             await shared.free(slot)  # it may have been taken for a caller who has left
             raise
         if not is_free:
             return False
-        # Where nobody answered just now, this replica keeps to its share at once.
-        own = slot.shared_by(shared.replica_count) if shared.is_alone else slot
-        if self._parts.grants.is_full(own):
+        if self._parts.grants.is_full(self._kept_to(slot)):
             await shared.free(slot)
             return False
         return True
+
+    def _kept_to(self, slot: Slot) -> Slot:
+        """Return what this replica may use: its share while, or since just now, nobody answers."""
+        shared = self._parts.shared
+        return slot.shared_by(shared.replica_count) if shared.is_alone else slot
 
     def _of_presented(self, query: Query, index: int) -> Selected:
         binding = query.bindings[index]
