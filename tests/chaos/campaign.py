@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,11 +13,13 @@ import aiohttp
 from tests.chaos.judging import faults_of, is_served
 from tests.chaos.schedules import Schedule, schedule
 from tests.chaos.world import World, shown
+from tests.fakes.upstream import FakeUpstream, RecordedRequest
 
 ABREAST = 32
 QUIET_S = 10.0
 """Longest time after the last answer until no provider is asked any more."""
-
+MARK = re.compile(rb"schedule-(\d+)-")
+"""What a request says whose schedule it is."""
 
 ROUND = 400
 """Schedules after which the product starts anew: keys that were refused often rest for long."""
@@ -43,7 +47,7 @@ class Verdict:
 async def verdicts(
     world: World, seed: int, numbers: Iterable[int], *, abreast: int = ABREAST
 ) -> AsyncIterator[Verdict]:
-    """Return a verdict per number, as they come; afterwards nothing may be left open."""
+    """Return a verdict per number, as they come, and one more per request that is left open."""
     waiting = iter(numbers)
     running: set[asyncio.Task[Verdict]] = set()
     while True:
@@ -54,10 +58,33 @@ async def verdicts(
         done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         for each in done:
             yield each.result()
-    await world.fake.wait_until(
-        lambda: all(request.ending for request in world.fake.requests), QUIET_S
-    )
+    for request in await left_open(world.fake):
+        yield Verdict(_of(seed, request), is_served=False, wrong=(_open(request),))
     world.fake.requests.clear()
+
+
+async def left_open(fake: FakeUpstream, quiet_s: float = QUIET_S) -> list[RecordedRequest]:
+    """Return the requests that are not over ``quiet_s`` seconds from now; none, as soon as all are.
+
+    Whoever left one open waits for nobody any more.
+    """
+    with contextlib.suppress(TimeoutError):
+        await fake.wait_until(lambda: all(each.ending for each in fake.requests), quiet_s)
+    return [each for each in fake.requests if not each.ending]
+
+
+def _of(seed: int, request: RecordedRequest) -> Schedule:
+    """Return the schedule that a request belongs to."""
+    mark = MARK.search(request.body)
+    assert mark is not None, request.body[:200]
+    return schedule(seed, int(mark[1]))
+
+
+def _open(request: RecordedRequest) -> str:
+    return (
+        f"request {request.number} for {request.model} is open {QUIET_S} s after the last answer:"
+        f" {request.events} events, {len(request.written)} bytes written, {request.fault}"
+    )
 
 
 async def _judged(world: World, drawn: Schedule) -> Verdict:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
+import aiohttp
 import pytest
 
 from services.domain.vocab import WireFamily
+from tests.chaos.campaign import MARK, left_open
 from tests.chaos.judging import faults_of, is_served
 from tests.chaos.schedules import Schedule, schedule
 from tests.chaos.world import Seen
-from tests.fakes.upstream import Fault, RecordedRequest
+from tests.fakes.upstream import FakeUpstream, Fault, RecordedRequest
 
 PLAN = Schedule(
     1,
@@ -102,3 +105,19 @@ def test_only_a_whole_answer_counts_as_served() -> None:
 def test_a_number_draws_the_same_schedule_again() -> None:
     assert schedule(7, 11) == schedule(7, 11)
     assert len({repr(schedule(7, number).faults) for number in range(50)}) > 40
+
+
+@pytest.mark.spec("DSP-3")
+async def test_what_is_left_open_is_named() -> None:
+    async with FakeUpstream() as fake, aiohttp.ClientSession() as session:
+        fake.script(Fault(delay=30))
+        url = f"{fake.base_url}/v1/chat/completions"
+        asking = asyncio.create_task(session.post(url, data=b'{"model":"schedule-7-"}'))
+        await fake.wait_until(lambda: bool(fake.requests))
+        (request,) = await left_open(fake, 0.05)
+        found = MARK.search(request.body)
+        assert found is not None
+        assert int(found[1]) == 7
+        asking.cancel()
+        await asyncio.wait((asking,))
+        assert not await left_open(fake)

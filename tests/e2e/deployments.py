@@ -104,7 +104,11 @@ class Deployment:
     async def see_off(self, part: str) -> None:
         """Wait for the good end of a part that was asked to stop: exit code 0, nothing left."""
         process = self._running[part]
-        code = await process.wait(STOP_SECONDS)
+        code: int | str
+        try:
+            code = await process.wait(STOP_SECONDS)
+        except TimeoutError:
+            code = f"nothing within {STOP_SECONDS:.0f} s"
         shown = "\n".join(line.text for line in process.lines[-20:])
         assert code == 0, f"{part} ended with {code}; last:\n{shown}"
         assert _is_group_gone(process.pid), f"{part} left processes behind"
