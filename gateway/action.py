@@ -127,6 +127,7 @@ class Actions:
             course.client_left()
             raise
         finally:
+            thread.ended()
             metrics.INFLIGHT_ACTIONS.dec()
             course.close(reply.status)
             call_context.current.reset(token)

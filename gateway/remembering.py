@@ -6,18 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.deciding.pinned import Memory
+from gateway.sessions.model import Session
 from gateway.sessions.states import keep_states
-from gateway.thread import Forgetful
+from gateway.thread import address_of
+from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gateway.eligibility import Policy
-    from gateway.model import Action
+    from gateway.model import Action, Effect, Head
+    from gateway.model.decision import Decision
+    from gateway.sessions.history import Shortening
     from gateway.sessions.memory import Sessions
     from gateway.sessions.ports import SessionStore
     from gateway.thread import Thread
     from services.domain.catalog import Catalog
+    from services.domain.wire.model import StopReason, Usage
     from services.domain.wire.state.kept import Kept
     from services.runtime.clock import Clock
 
@@ -42,6 +47,38 @@ class Remembering:
         """Store what is pending and close the store; bounded."""
         await self.sessions.aclose()
         await self.store.aclose()
+
+
+class Forgetful:
+    """Remembers nothing: the client's word decides every action anew."""
+
+    def __init__(self, action: Action) -> None:
+        self._address = address_of(action, ModelTier.UNKNOWN)
+
+    async def recall(self, *, is_led: bool) -> Memory:
+        """Return an empty session."""
+        return Memory(Session(self._address))
+
+    def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
+        """Do nothing."""
+
+    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
+        """Do nothing."""
+
+    def affected(self, effects: Iterable[Effect | None]) -> None:
+        """Do nothing."""
+
+    def refused(self, head: Head | None) -> None:
+        """Do nothing."""
+
+    def keep(self, states: Sequence[Kept]) -> None:
+        """Do nothing."""
+
+    def ended(self) -> None:
+        """Do nothing."""
+
+    async def settle(self) -> None:
+        """Do nothing."""
 
 
 class StateThread(Forgetful):

@@ -68,38 +68,13 @@ class Thread(Protocol):
         """Remember opaque state that the client may lose."""
         ...
 
+    def ended(self) -> None:
+        """Hold no model back any longer that this action was to find out about."""
+        ...
+
     async def settle(self) -> None:
         """Return when others can know of it, or after a short patience."""
         ...
-
-
-class Forgetful:
-    """Remembers nothing: the client's word decides every action anew."""
-
-    def __init__(self, action: Action) -> None:
-        self._address = address_of(action, ModelTier.UNKNOWN)
-
-    async def recall(self, *, is_led: bool) -> Memory:
-        """Return an empty session."""
-        return Memory(Session(self._address))
-
-    def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
-        """Do nothing."""
-
-    def served(self, head: Head, usage: Usage | None, stop: StopReason | None) -> None:
-        """Do nothing."""
-
-    def affected(self, effects: Iterable[Effect | None]) -> None:
-        """Do nothing."""
-
-    def refused(self, head: Head | None) -> None:
-        """Do nothing."""
-
-    def keep(self, states: Sequence[Kept]) -> None:
-        """Do nothing."""
-
-    async def settle(self) -> None:
-        """Do nothing."""
 
 
 class SessionThread:
@@ -128,6 +103,8 @@ class SessionThread:
         self._is_remembered = False
         self._is_served = False
         self._is_state_kept = False
+        self._probed = ""
+        """The model that this action is to find out about, alone of its session; empty: none."""
         self._known_progress = b""
 
     async def recall(self, *, is_led: bool) -> Memory:
@@ -166,7 +143,8 @@ class SessionThread:
             if decision.escalation:
                 session = replace(session, escalation=session.escalation or decision.escalation)
             session = shortened(session, shortening)
-            session = begin_probe(session, pin.model_id, self._began_unix_s)
+            free, session = session, begin_probe(session, pin.model_id, self._began_unix_s)
+            self._probed = pin.model_id if session is not free else ""
             return write_pin(session, pin, self._began_unix_s, basis_epoch=self._basis_epoch)
 
         self._keep(transition)
@@ -269,6 +247,15 @@ class SessionThread:
             lambda session: keep_states(session, states, now_unix_s),
             is_last=not self._is_remembered,
         )
+
+    def ended(self) -> None:
+        """Let others ask a model of which this action found out nothing: its client may have left.
+
+        What it did find out has ended the probe already.
+        """
+        probed, self._probed = self._probed, ""
+        if probed and not self._is_served:
+            self._sessions.change(self._address, lambda session: end_probe(session, probed))
 
     async def settle(self) -> None:
         """Return when others can know of it, or after a short patience."""

@@ -229,3 +229,25 @@ async def test_after_a_cooldown_one_action_probes_and_the_others_wait_for_what_i
     assert routed.dispatch.served == [BIG, BIG, SMALL]
     await probing
     assert not (await routed.sessions.recall(address)).session.strikes.models
+
+
+@pytest.mark.spec("DSP-191", "DSP-255")
+async def test_a_client_that_leaves_a_probe_keeps_nobody_from_the_model(routed: Routed) -> None:
+    await routed.ask(_turns(1))
+    address = (await routed.session()).address
+    ended = Strike(BIG, "cooling", SystemClock().now_unix_s() - 1)
+    routed.sessions.change(address, lambda session: strike_model(session, ended, 0.0))
+    start, head, body, tail = answered(BIG)
+    routed.dispatch.steps = (start, head, 30.0, body, tail)
+    probing = asyncio.create_task(routed.ask(_turns(1)))
+    async with asyncio.timeout(5):
+        while len(routed.dispatch.orders) < 2:  # noqa: ASYNC110 - the fake tells nobody
+            await asyncio.sleep(0.01)
+    probing.cancel()
+    await asyncio.wait((probing,))
+    async with asyncio.timeout(5):
+        while (await routed.sessions.recall(address)).session.strikes.models:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    routed.dispatch.steps = ()
+    await routed.ask(_turns(1))
+    assert routed.dispatch.served == [BIG, BIG, BIG]

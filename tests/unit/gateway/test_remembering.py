@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.remembering import StateThread, is_model_foreign, state_threads
+from gateway.remembering import Forgetful, StateThread, is_model_foreign, state_threads
 from gateway.sessions.memory import Sessions
-from gateway.thread import Forgetful
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
 from services.domain.wire.state.kept import Kept, Place
