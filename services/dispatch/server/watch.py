@@ -45,10 +45,10 @@ class WatchedReader:
         Raises:
             AttemptFault: STALL, naming the limit that passed, or what reading raised.
         """
-        if self._is_stream and self._throughput.is_slow:
-            raise AttemptFault(stall("slow"))
         if self._pending is None and self._answer.is_all_here:
             return await self._answer.read()
+        if self._is_stream and self._throughput.is_slow:
+            raise AttemptFault(stall("slow"))
         self._start_waiting()
         try:
             if self._pending is None:
