@@ -14,7 +14,7 @@ from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
 from gateway.model.decision import Strategy
 from gateway.records import Records
-from gateway.routes import route
+from gateway.routes import listing, route
 from gateway.routing import Routing
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import RpcServer, router_bundle
@@ -116,7 +116,10 @@ class Showing:
 
     def routes(self, intake: Intake) -> Routes:
         """Return the HTTP routes."""
-        return route.routes(intake, self._explainer)
+        return {
+            **route.routes(intake, self._explainer),
+            **listing.routes(intake, self._listing()),
+        }
 
     def rpc_server(self, intake: Intake) -> RpcServer:
         """Return RouterService on its port, not yet listening."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from google.protobuf.json_format import MessageToDict
 from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, grant_pb2, usage_pb2
 from pointsman.router.v1 import router_pb2
 
@@ -70,6 +71,13 @@ def models_response(
             config_version=record.config_version,
             eligibility_id=record.record_id,
         ),
+    )
+
+
+def models_document(response: router_pb2.ListModelsResponse) -> dict[str, object]:
+    """Return a page of models as canonical JSON, by the names of the contract."""
+    return MessageToDict(
+        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
 
 

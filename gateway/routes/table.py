@@ -23,6 +23,7 @@ _LABELS = {
     "/v1/models": "models",
     "/v1beta/models": "models",
     "/v1/route": "route",
+    "/v1/router/models": "models",
     "/health": "health",
     "/readyz": "health",
     "/v1/version": "health",

@@ -313,3 +313,45 @@ async def test_live_decisions_are_streamed(running: Explaining) -> None:
     assert told[0].decided.action_id == told[-1].completed.action_id == action_id
     assert told[-1].completed.http_status == 529
     assert told[-1].completed.failure_class == attempt_pb2.FAILURE_CLASS_OVERLOADED
+
+
+@pytest.mark.spec("SCO-56")
+async def test_the_models_are_listed_over_http_as_over_grpc(running: Explaining) -> None:
+    headers = {"x-router-key": KEY}
+    url = "/v1/router/models?is_servable_only=true&page_size=1"
+    async with running.http.get(url, headers=headers) as answer:
+        first = await answer.json()
+    assert [model["model_id"] for model in first["models"]] == [BIG]
+    assert first["models"][0]["is_routable"] is True
+    assert first["models"][0]["bindings"][0]["price"]["output_micro_usd_per_mtok"] == "25000000"
+    url = f"{url}&page_token={first['next_page_token']}"
+    async with running.http.get(url, headers=headers) as answer:
+        last = await answer.json()
+    assert [model["model_id"] for model in last["models"]] == [SMALL]
+    assert not last["next_page_token"]
+    async with running.http.get("/v1/router/models", headers=headers) as answer:
+        every = {model["model_id"]: model for model in (await answer.json())["models"]}
+    assert every["orphan"]["is_routable"] is False
+    assert every["orphan"]["layer"] == "EXCLUSION_LAYER_NO_CREDENTIAL"
+
+
+@pytest.mark.spec("SCO-56")
+@pytest.mark.parametrize(
+    ("query", "field_name"),
+    [
+        ("page_size=-1", "page_size"),
+        ("page_size=many", "page_size"),
+        ("is_servable_only=perhaps", "is_servable_only"),
+        ("page_token=nobody", "page_token"),
+    ],
+)
+async def test_a_page_of_models_that_cannot_be_asked_for_names_the_field(
+    running: Explaining, query: str, field_name: str
+) -> None:
+    url = f"/v1/router/models?{query}"
+    async with running.http.get(url, headers={"x-router-key": KEY}) as answer:
+        assert answer.status == 400
+        assert field_name in await answer.text()
+    headers = {"x-router-key": "rk_somebody_elses_key_0000"}
+    async with running.http.get(url, headers=headers) as answer:
+        assert answer.status == 401
