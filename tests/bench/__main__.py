@@ -26,6 +26,7 @@ STARTERS: Mapping[str, targets.Starter] = {
     "direct": targets.direct,
     "proxy": targets.proxy,
     "hop": targets.hop,
+    "hops": targets.hops,
     "embedded": product.embedded,
     "apart": product.apart,
     "embedded-deciding": product.embedded_deciding,

@@ -9,6 +9,8 @@ from tests.bench.stats import median
 
 DIRECT = "direct"
 BASE = "proxy"
+FLOOR = "edge+hops"
+"""What an action cannot be below that is decided apart."""
 
 Pick = Callable[[LoadFigures], float | None]
 

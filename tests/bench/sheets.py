@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tests.bench.book import BASE, DIRECT, Book, Pick, base_case, cpu_ms, rate
+from tests.bench.book import BASE, DIRECT, FLOOR, Book, Pick, base_case, cpu_ms, rate
 from tests.bench.shapes import (
     BURST_CHUNKS,
     PACED_CHUNKS,
@@ -119,7 +119,7 @@ def _deciding_rows(book: Book, cases: Sequence[Case]) -> tuple[Row, ...]:
         for target in book.targets()
     ]
     return tuple(
-        Row(target, mode, _whole_cells(book, target, asked), book.errors(target, asked))
+        Row(target, mode, _deciding_cells(book, target, asked), book.errors(target, asked))
         for target, mode, asked in deciding
         if asked and book.has(target, asked[0])
     )
@@ -145,6 +145,18 @@ def _whole_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, 
         *(Cell(f"rps c={case.clients}", book.value(target, case, rate), 0) for case in cases),
         *(Cell(f"CPU ms c={case.clients}", book.value(target, case, cpu_ms)) for case in cases),
         Cell("x proxy CPU", _times_base(book, target, busy, cpu_ms), 1, is_owed=False),
+    )
+
+
+def _deciding_cells(book: Book, target: str, cases: Sequence[Case]) -> tuple[Cell, ...]:
+    """Return the cells of whole answers, and how they stand to what nothing apart is below."""
+    alone, busy = cases[0], _busy(cases)
+    added = _added(book, FLOOR, base_case(alone), _p50)
+    at_least = book.value(FLOOR, base_case(busy), cpu_ms)
+    return (
+        *_whole_cells(book, target, cases),
+        Cell("x floor added", ratio(_added(book, target, alone, _p50), added), 1, is_owed=False),
+        Cell("x floor CPU", ratio(book.value(target, busy, cpu_ms), at_least), 1, is_owed=False),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
+from tests.bench.book import FLOOR
 from tests.bench.machine import Machine, Program, own_program
 from tests.bench.shapes import Entrance, Route, Target
 
@@ -13,6 +14,8 @@ Starter = Callable[[Machine, int], AbstractContextManager[Target]]
 """Runs a target inside `with`, before a provider on that port."""
 
 SAME_FAMILY = {route: Entrance() for route in Route if route is route.same_dialect}
+ASKED = 3
+"""Scorer, planner and credentials: what an action asks before its stream."""
 
 
 @contextlib.contextmanager
@@ -40,11 +43,29 @@ def proxy(machine: Machine, provider_port: int) -> Iterator[Target]:
 @contextlib.contextmanager
 def hop(machine: Machine, provider_port: int) -> Iterator[Target]:
     """Run an HTTP edge and one gRPC stream hop behind it."""
+    with _edge("edge+hop", machine, provider_port) as target:
+        yield target
+
+
+@contextlib.contextmanager
+def hops(machine: Machine, provider_port: int) -> Iterator[Target]:
+    """Run an HTTP edge that makes three unary calls of three services before the stream hop."""
+    with contextlib.ExitStack() as stack:
+        command = own_program("tests.bench.floors", "answer")
+        asked = [stack.enter_context(machine.running("answer", command)) for _ in range(ASKED)]
+        yield stack.enter_context(_edge(FLOOR, machine, provider_port, asked))
+
+
+@contextlib.contextmanager
+def _edge(
+    name: str, machine: Machine, provider_port: int, asked: Sequence[Program] = ()
+) -> Iterator[Target]:
     behind = own_program("tests.bench.floors", "hop", str(provider_port))
     with machine.running("hop", behind) as service:
-        before = own_program("tests.bench.floors", "edge", str(service.announced_port()))
-        with machine.running("edge", before) as program:
-            yield _started("edge+hop", program, (program.pid, service.pid))
+        ports = [str(program.announced_port()) for program in (service, *asked)]
+        with machine.running("edge", own_program("tests.bench.floors", "edge", *ports)) as program:
+            pids = (program.pid, service.pid, *(other.pid for other in asked))
+            yield _started(name, program, pids)
 
 
 def _started(name: str, program: Program, pids: tuple[int, ...]) -> Target:

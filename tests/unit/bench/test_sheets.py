@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.bench.book import Book
+from tests.bench.book import FLOOR, Book
 from tests.bench.rounds import quick_cases
 from tests.bench.shapes import (
     Case,
@@ -107,6 +107,16 @@ def test_a_full_run_has_no_faults() -> None:
 def test_a_decision_is_compared_with_the_provider_asked_for_the_model_by_name() -> None:
     row = _row(_sheets(_measurements()), 3, "ours", Mode.PLANNED)
     assert (row["added p50"], row["CPU ms c=16"], row["x proxy CPU"]) == (3.0, 3.0, 3.0)
+
+
+def test_a_decision_is_compared_with_the_floor_of_the_same_run() -> None:
+    floor = [
+        dataclasses.replace(entry, target=FLOOR)
+        for entry in _measurements()
+        if entry.target == "proxy" and entry.case.mode is Mode.REQUESTED
+    ]
+    row = _row(_sheets([*_measurements(), *floor]), 3, "ours", Mode.PLANNED)
+    assert (row["x floor added"], row["x floor CPU"]) == (3.0, 3.0)
 
 
 def test_a_stage_shows_what_a_call_costs() -> None:
