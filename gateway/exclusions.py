@@ -7,13 +7,13 @@ one, none.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from gateway.policy import has_pinned_exclusions
 from gateway.settings import AutomaticExclusion
 from services.domain.errors import RouterError
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -101,14 +101,11 @@ class Exclusions:
 
     def start(self) -> None:
         """Begin to ask the store from time to time."""
-        self._task = asyncio.create_task(self._run(), name="automatic-exclusions")
+        self._task = in_background(self._run(), "automatic-exclusions")
 
     async def aclose(self) -> None:
         """End that."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await ended(self._task)
 
     async def put(self, wanted: Sequence[AutomaticExclusion]) -> None:
         """Store a list and use it at once.

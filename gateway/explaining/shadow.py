@@ -8,7 +8,6 @@ if it were a session's first.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 from gateway import metrics
@@ -22,6 +21,7 @@ from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
 from services.runtime import context as call_context
 from services.runtime import log
+from services.runtime.background import ended, in_background
 
 if TYPE_CHECKING:
     from gateway.explaining.ports import RehearsalOf, ShadowWatchers
@@ -63,14 +63,11 @@ class Shadow:
 
     def start(self) -> None:
         """Begin to decide what was heard of."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task = in_background(self._run(), "shadow")
 
     async def aclose(self) -> None:
         """End; what waits stays undecided."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await ended(self._task)
 
     def decided(self, action: Action, decision: Decision) -> None:
         """Pass a decision on, and keep it to be made once more."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import prometheus_client
 
 from services.runtime import metrics
+from services.runtime.background import ended, in_background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -73,13 +74,11 @@ class OpsListener:
     @contextlib.asynccontextmanager
     async def measuring_loop_lag(self) -> AsyncIterator[None]:
         """Sample the lag of the running loop for the length of a block."""
-        task = asyncio.create_task(self._sample_lag())
+        task = in_background(self._sample_lag(), "loop-lag")
         try:
             yield
         finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await ended(task)
 
     async def _sample_lag(self) -> None:
         while True:
