@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from services.domain.catalog import Model
+from services.domain.catalog import LongContextPrice, Model
 from services.domain.errors import Reason
 from services.scorer.model.question import Layer
 
@@ -43,6 +43,14 @@ class ChosenBinding:
     index: int
     input_usd_per_mtok: float
     output_usd_per_mtok: float
+    long_context: LongContextPrice | None = None
+
+    def rates(self, prompt_tokens: int) -> tuple[float, float]:
+        """Return the input and output rates of a request with so large a prompt."""
+        long = self.long_context
+        if long is None or prompt_tokens <= long.above_tokens:
+            return self.input_usd_per_mtok, self.output_usd_per_mtok
+        return long.input_usd_per_mtok, long.output_usd_per_mtok
 
 
 @dataclass(frozen=True, slots=True)

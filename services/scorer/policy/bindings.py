@@ -49,6 +49,7 @@ def catalog_bindings(model: Model) -> tuple[ChosenBinding, ...]:
             binding.index,
             binding.price.input_usd_per_mtok,
             binding.price.output_usd_per_mtok,
+            binding.price.long_context,
         )
         for binding in model.bindings
     )

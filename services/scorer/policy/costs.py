@@ -32,8 +32,8 @@ class Scales:
 
 def request_usd(binding: ChosenBinding, size: Size) -> float:
     """Return what the request would cost there at list price, nothing cached."""
-    fresh = size.input_tokens * binding.input_usd_per_mtok
-    return (fresh + size.output_tokens * binding.output_usd_per_mtok) / _MTOK
+    input_rate, output_rate = binding.rates(size.input_tokens)
+    return (size.input_tokens * input_rate + size.output_tokens * output_rate) / _MTOK
 
 
 def scales(
@@ -72,10 +72,10 @@ def normalised(values: Floats) -> Floats:
 def _cost(
     binding: ChosenBinding, artifact: Artifact, size: Size, ratio: float, verbosity: float
 ) -> float:
-    rates = binding.input_usd_per_mtok, binding.output_usd_per_mtok
     if artifact.knobs.is_cost_per_request:
-        return size.input_tokens * rates[0] + size.output_tokens * rates[1] * verbosity
-    return rates[0] + ratio * rates[1] * verbosity
+        input_rate, output_rate = binding.rates(size.input_tokens)
+        return size.input_tokens * input_rate + size.output_tokens * output_rate * verbosity
+    return binding.input_usd_per_mtok + ratio * binding.output_usd_per_mtok * verbosity
 
 
 def _verbosity(axes: Sequence[Axes]) -> list[float]:

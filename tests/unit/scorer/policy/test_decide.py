@@ -77,6 +77,27 @@ def test_the_pick_has_the_least_cost_and_priced_risk() -> None:
     assert decision.pick.cost_usd == pytest.approx((1_000 * 1.0 + 2_000 * 5.0) / 1e6)
 
 
+@pytest.mark.spec("SCO-25")
+@pytest.mark.parametrize(
+    "made", [ARTIFACT, worlds.artifact(CELLS, MEASURED, top_p=1)], ids=["risk", "blend"]
+)
+def test_a_long_prompt_pays_the_rates_of_long_prompts(made: Artifact) -> None:
+    steps = {"above_tokens": 200_000, "input_usd_per_mtok": 4.0, "output_usd_per_mtok": 18.0}
+    priced = worlds.catalog(
+        worlds.entry("own", price=(2.0, 12.0), long_context_price=steps),
+        worlds.entry("strong", price=(3.0, 15.0)),
+    )
+    for tokens, usd, order in (
+        (200_000, (200_000 * 2 + 2_000 * 12) / 1e6, ["own", "strong"]),
+        (200_001, (200_001 * 4 + 2_000 * 18) / 1e6, ["strong", "own"]),
+    ):
+        asked = replace(ask(input_tokens=tokens), knobs=Knobs(quality_bias=0.0))
+        decision = worlds.decided(worlds.desk(made, priced), HARD, asked)
+        assert [each.deployed.model.id for each in decision.candidates] == order
+        costs = {each.deployed.model.id: each.cost_usd for each in decision.candidates}
+        assert costs["own"] == pytest.approx(usd)
+
+
 def test_an_output_limit_bounds_the_expected_cost() -> None:
     decision = worlds.decided(DESK, HARD, ask(max_output_tokens=100))
     dear = next(c for c in decision.candidates if c.deployed.model.id == "dear")
