@@ -90,7 +90,8 @@ def knobs_hash(
     risk_price_usd: float,
 ) -> str:
     """Return 64 bits in hex over a canonical encoding: equal knobs have equal hashes."""
-    numbers = [*map(float, alpha), float(speed), float(ratio), float(risk_price_usd)]
+    zero = 0.0  # takes the sign off -0.0, which equals it
+    numbers = [zero + number for number in (*alpha, speed, ratio, risk_price_usd)]
     canonical = ",".join([*(number.hex() for number in numbers), str(output_tokens)])
     return hashlib.sha256(f"{canonical},{is_verbosity:d}".encode()).hexdigest()[:16]
 
@@ -99,7 +100,9 @@ def _alpha(knobs: Knobs, artifact: Artifact, breakpoints: tuple[float, ...]) -> 
     own = artifact.knobs
     if knobs.quality_bias is not None:
         mapped = interpolated(breakpoints, knobs.quality_bias)
-        return tuple(max(mapped, floor) for floor in own.alpha_floor)
+        # A caller who says nothing of speed may turn the dial to its end.
+        most = 1.0 if knobs.speed_weight is not None else 1.0 - own.speed_weight
+        return tuple(min(max(mapped, floor), most) for floor in own.alpha_floor)
     if knobs.alpha is not None:
         return (knobs.alpha,) * len(own.alpha)
     return own.alpha

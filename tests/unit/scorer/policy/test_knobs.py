@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from services.domain.errors import InvalidRequestError, Reason
 from services.scorer.model.artifact import ArtifactKnobs
 from services.scorer.model.question import Knobs
-from services.scorer.policy.knobs import dial_factor, effective, interpolated, is_extreme
+from services.scorer.policy.knobs import (
+    dial_factor,
+    effective,
+    interpolated,
+    is_extreme,
+    knobs_hash,
+)
 from tests.unit.scorer import worlds
 
 POINTS = (0.0, 0.2, 0.45, 0.9, 1.0)
@@ -43,6 +49,17 @@ def test_the_dial_beats_alpha_and_is_floored_while_a_raw_alpha_is_not() -> None:
     assert effective(Knobs(), PLAIN, POINTS, 0.1).alpha == (0.8, 0.4)
 
 
+@pytest.mark.spec("SCO-34", "SCO-35")
+def test_the_dial_leaves_an_artifacts_own_weight_of_speed_its_room() -> None:
+    assert effective(Knobs(quality_bias=1), PLAIN, POINTS, 0.1).alpha == (0.9, 0.9)
+    floored = worlds.artifact(
+        [[0.5]], ("x",), knobs=ArtifactKnobs((0.4,), (1.0,), speed_weight=0.6)
+    )
+    assert effective(Knobs(quality_bias=0), floored, (), 0.1).alpha == (0.4,)
+    with pytest.raises(InvalidRequestError):
+        effective(Knobs(quality_bias=1, speed_weight=0.1), PLAIN, POINTS, 0.1)
+
+
 def test_alpha_and_speed_are_at_most_1_together() -> None:
     effective(Knobs(alpha=0.9, speed_weight=0.1 + 1e-10), PLAIN, POINTS, 0.1)
     with pytest.raises(InvalidRequestError) as caught:
@@ -58,6 +75,10 @@ def test_equal_knobs_have_equal_hashes() -> None:
     assert len(default.hash) == 16
     assert default.hash != effective(Knobs(alpha=0.5), PLAIN, POINTS, 0.1).hash
     assert default.hash != effective(Knobs(is_verbosity_per_model=True), PLAIN, POINTS, 0.1).hash
+    hashes = [
+        knobs_hash.__wrapped__((zero,), zero, zero, 0, False, zero) for zero in (0.0, -0.0, 0)
+    ]
+    assert len(set(hashes)) == 1
 
 
 @pytest.mark.spec("SCO-36")
