@@ -194,11 +194,15 @@ class Shared(Protocol):
 
     @property
     def replica_count(self) -> int:
-        """Replicas that were there when they could last be counted, this one among them."""
+        """Replicas that were there when they could last be counted, this one among them; 0: they
+        never could be."""
         ...
 
-    async def meet(self) -> None:
-        """Tell the others that this replica is there, and count them."""
+    async def meet(self) -> bool:
+        """Tell the others that this replica is there, and count them.
+
+        True: slots that it took may not be known any more, so they are to be renewed now.
+        """
         ...
 
     async def start(self, space: str) -> None:
@@ -230,7 +234,7 @@ class Shared(Protocol):
         ...
 
     async def renew(self, slot: Slot, ttl_s: float) -> None:
-        """Keep a slot that is still taken."""
+        """Keep the slot of an attempt that runs; where it was lost it is counted again."""
         ...
 
     async def free(self, slot: Slot) -> None:

@@ -28,12 +28,12 @@ class Valkey:
     """A running server with nothing on disk."""
 
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
 
     @property
     def url(self) -> str:
         """Return the URL for clients."""
-        return f"redis://127.0.0.1:{self._port}/0"
+        return f"redis://127.0.0.1:{self.port}/0"
 
     def flush(self) -> None:
         """Forget every key of every database, and every script."""
@@ -49,7 +49,7 @@ class Valkey:
         return True
 
     def _ask(self, command: bytes) -> None:
-        with socket.create_connection(("127.0.0.1", self._port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
             connection.sendall(command + b"\r\n")
             answer = connection.recv(64)
         if not answer.startswith(b"+"):

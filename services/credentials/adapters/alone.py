@@ -17,8 +17,9 @@ class Alone:
     is_alone = True
     replica_count = 1
 
-    async def meet(self) -> None:
-        """Do nothing."""
+    async def meet(self) -> bool:
+        """Return false: nothing can be lost."""
+        return False
 
     async def start(self, space: str) -> None:
         """Do nothing."""

@@ -44,18 +44,6 @@ for i = 1, #KEYS do
 end
 return 1
 """
-_RENEW = """
-local now = redis.call('TIME')
-local at = now[1] * 1000 + math.floor(now[2] / 1000)
-for i = 1, #KEYS do
-  local ends = redis.call('ZSCORE', KEYS[i], ARGV[1])
-  if ends and tonumber(ends) > at then
-    redis.call('ZADD', KEYS[i], at + ARGV[2], ARGV[1])
-    redis.call('PEXPIRE', KEYS[i], ARGV[2] * 2)
-  end
-end
-return 1
-"""
 _FREE = """
 for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 return 1
@@ -65,9 +53,9 @@ _MEET = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', at)
-redis.call('ZADD', KEYS[1], at + ARGV[2], ARGV[1])
+local added = redis.call('ZADD', KEYS[1], at + ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return redis.call('ZCARD', KEYS[1])
+return {added, redis.call('ZCARD', KEYS[1])}
 """
 ABSENT_S = 15.0
 """How long a silent replica is counted."""
@@ -82,31 +70,37 @@ class ValkeyShared:
         self._call_timeout_s = call_timeout_s
         self._client = connect(url, call_timeout_s)
         self._take = self._client.register_script(_TAKE)
-        self._renew = self._client.register_script(_RENEW)
         self._free = self._client.register_script(_FREE)
         self._meet = self._client.register_script(_MEET)
         self._name = secrets.token_hex(8)
-        self.replica_count = 1
+        self.replica_count = 0
         self._space = SPACE
         self._down_until_s = 0.0
+        self._was_down = False
 
     @property
     def is_alone(self) -> bool:
         """Whether it was found down a moment ago."""
         return time.monotonic() < self._down_until_s
 
-    async def meet(self) -> None:
-        """Tell the others that this replica is there, and count them."""
+    async def meet(self) -> bool:
+        """Tell the others that this replica is there, and count them; return whether slots that it
+        took may not be known any more."""
         keys = [f"{self._space}replicas"]
         arguments: list[str | int] = [self._name, _ms(ABSENT_S)]
-        count = await self._ask(lambda: self._meet(keys=keys, args=arguments), None)
-        if count is not None:
-            self.replica_count = max(1, int(str(count)))
+        found = await self._ask(lambda: self._meet(keys=keys, args=arguments), None)
+        if not isinstance(found, list):
+            return False
+        is_new, count = bool(found[0]), int(found[1])
+        # A server that lost everything is met by the others one by one.
+        self.replica_count = max(self.replica_count, count) if is_new else count
+        may_lack, self._was_down = is_new or self._was_down, False
+        return may_lack
 
     async def start(self, space: str) -> None:
         """Name everything within the deployment's own space, and open the first connection."""
         self._space = f"{SPACE}{space}:"
-        for script in (_TAKE, _RENEW, _FREE, _MEET):
+        for script in (_TAKE, _FREE, _MEET):
             await self._ask(functools.partial(self._client.script_load, script), None)
         await self.meet()
 
@@ -126,6 +120,7 @@ class ValkeyShared:
             try:
                 async with self._client.pubsub() as listener:
                     await listener.subscribe(f"{self._space}changes")
+                    self._down_until_s = 0.0
                     yield 0
                     async for message in listener.listen():
                         if message["type"] == "message":
@@ -153,9 +148,8 @@ class ValkeyShared:
         return bool(await self._ask(lambda: self._take(keys=self._keys(slot), args=arguments), 1))
 
     async def renew(self, slot: Slot, ttl_s: float) -> None:
-        """Keep a slot that is still taken."""
-        arguments: list[str | int] = [slot.grant_id, _ms(ttl_s)]
-        await self._ask(lambda: self._renew(keys=self._keys(slot), args=arguments), 1)
+        """Count a slot of an attempt that runs, however full it is, and also where it was lost."""
+        await self.take(slot.without_limits(), ttl_s)
 
     async def free(self, slot: Slot) -> None:
         """Give a slot back."""
@@ -179,6 +173,7 @@ class ValkeyShared:
     def _note_down(self, error: Exception) -> None:
         if not self.is_alone:
             _log.warning("shared_unavailable", error=type(error).__name__)
+        self._was_down = True
         self._down_until_s = time.monotonic() + PAUSE_S
 
 

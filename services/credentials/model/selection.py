@@ -140,16 +140,20 @@ class Slot:
 
     def shared_by(self, count: int) -> Slot:
         """Return the slot with the share of its limits that one of so many replicas may use alone;
-        1 at least, so that nobody is shut out."""
+        1 at least, so that nobody is shut out. 0: nobody knows how many there are."""
         return replace(
             self,
             limit=_share(self.limit, count),
             model_limit=_share(self.model_limit, count),
         )
 
+    def without_limits(self) -> Slot:
+        """Return the slot as an attempt has it that runs already."""
+        return replace(self, limit=0, model_limit=0)
+
 
 def _share(limit: int, count: int) -> int:
-    return max(1, limit // count) if limit else 0
+    return min(limit, max(1, limit // count if count else 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from services.credentials.ports import Shared
+    from services.credentials.server.slots import Slots
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
@@ -38,14 +39,20 @@ class Announcer:
                 await self._clock.sleep(RETRY_S)
                 self._has_news.set()
 
-    async def meet(self) -> None:
+    async def meet(self, slots: Slots) -> None:
         """Be counted among the replicas until cancelled."""
         while True:
-            await self._clock.sleep(MEET_S)
-            await self._shared.meet()
+            await self._clock.sleep(RETRY_S if self._shared.is_alone else MEET_S)
+            await self._meet(slots)
 
-    async def listen(self, vault: Vault) -> None:
+    async def listen(self, vault: Vault, slots: Slots) -> None:
         """Adopt what others announce until cancelled."""
         async for revision in self._shared.announcements():
+            if revision == 0:
+                await self._meet(slots)
             if revision == 0 or revision > vault.pool.revision:
                 await vault.poll()
+
+    async def _meet(self, slots: Slots) -> None:
+        if await self._shared.meet():
+            await slots.renew_all()

@@ -12,9 +12,9 @@ from services.credentials.server.line import Line
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from services.credentials.model import Slot
+    from services.credentials.model import Grant, Slot
     from services.runtime.clock import Clock
 
 
@@ -90,6 +90,13 @@ class Grants:
         """Return the credential of a grant that is remembered; None: it is not."""
         held = self._held.get(grant_id)
         return None if held is None else held.selected.grant.credential_id
+
+    def holders(self) -> Iterator[Grant]:
+        """Yield the grants that hold a slot, each as of the moment when it is asked for."""
+        self.expire_due()
+        for held in tuple(self._held.values()):
+            if held.has_slot:
+                yield held.selected.grant
 
     def renew(self, grant_id: str) -> bool:
         """Let a live grant last one more lifetime from now; false: there is none."""

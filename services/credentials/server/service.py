@@ -89,7 +89,7 @@ class Service:
         )
         self.granter = Granter(self.vault, self.grants, options.lease_ttl_s, clock, _new_nonce)
         setbacks = Setbacks(options.transient_s, clock)
-        slots = Slots(self.vault, self.grants, shared, options.lease_ttl_s)
+        slots = self._slots = Slots(self.vault, self.grants, shared, options.lease_ttl_s)
         paths = Paths(self.vault.secrets_of, clock)
         affinities = Affinities(
             self._shared, options.affinity_ttl_s, clock, is_on=options.is_affinity_on
@@ -154,8 +154,8 @@ class Service:
             self.refresher.run(),
             self.redeclarer.run(),
             self._announcing.speak(),
-            self._announcing.listen(self.vault),
-            self._announcing.meet(),
+            self._announcing.listen(self.vault, self._slots),
+            self._announcing.meet(self._slots),
         ]
         if self._options.poll_s > 0:
             running += [self._poll(), self._clock_watch.run()]

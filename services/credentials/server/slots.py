@@ -10,7 +10,7 @@ from services.credentials.server.granting import slot_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from services.credentials.model import Grant, Report
+    from services.credentials.model import Grant, Report, Slot
     from services.credentials.ports import Shared
     from services.credentials.server.grants import Grants
     from services.credentials.server.vault import Vault
@@ -37,30 +37,37 @@ class Slots:
     async def give_back(self, grant: Grant) -> None:
         """Forget a grant that nobody was told of, and free its slot everywhere."""
         self._grants.drop(grant.id)
-        credential = self._vault.pool.by_id.get(grant.credential_id)
-        if credential is None or self._shared.is_alone:
-            return
-        slot = slot_of(grant.id, credential, grant.binding.model_id)
+        slot = self._shared_slot(grant.id, grant.credential_id, grant.binding.model_id)
         if slot is not None:
             await self._shared.free(slot)
+
+    async def renew_all(self) -> None:
+        """Count all slots of this replica's grants anew: what replicas share was lost or away."""
+        for grant in self._grants.holders():
+            slot = self._shared_slot(grant.id, grant.credential_id, grant.binding.model_id)
+            if slot is not None:
+                await self._shared.renew(slot, self._ttl_s)
 
     async def touch(self, report: Report) -> bool:
         """Keep or free the slot of a report's grant; return whether this replica knows it."""
         is_over = report.phase is Phase.ENDED
         grants = self._grants
         is_known = grants.release(report.grant_id) if is_over else grants.renew(report.grant_id)
-        if self._shared.is_alone:
+        slot = self._shared_slot(report.grant_id, report.credential_id, report.model_id)
+        if slot is None:
             return is_known
-        credential = self._vault.pool.by_id.get(report.credential_id)
-        if credential is None:
-            return is_known
-        slot = slot_of(report.grant_id, credential, report.model_id)
-        if slot is not None:
-            if is_over:
-                await self._shared.free(slot)
-            else:
-                await self._shared.renew(slot, self._ttl_s)
+        if is_over:
+            await self._shared.free(slot)
+        elif report.phase is Phase.ALIVE:
+            await self._shared.renew(slot, self._ttl_s)
         return is_known
+
+    def _shared_slot(self, grant_id: str, credential_id: str, model_id: str) -> Slot | None:
+        """Return what a grant counts as over all replicas; None: it does not, or nobody answers."""
+        credential = self._vault.pool.by_id.get(credential_id)
+        if credential is None or self._shared.is_alone:
+            return None
+        return slot_of(grant_id, credential, model_id)
 
 
 class _GivenBack:
