@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from gateway.sessions.ports import Place
+
     _Row = sa.Row[str, str, str, int, bytes]
 
 _log = get_logger("gateway")
@@ -178,6 +180,15 @@ class SqlSessionStore:
             async with self._reader.connect() as connection:
                 rows = (await connection.execute(wanted)).all()
         return [_session(*row) for row in rows]
+
+    async def places(self, limit: int) -> Sequence[Place]:
+        """Return where sessions are stored; their documents need not be looked at."""
+        wanted = sa.select(SESSIONS.c.session_key, SESSIONS.c.role).limit(limit)
+        with store_errors():
+            async with self._reader.connect() as connection:
+                return [
+                    (bytes.fromhex(key), role) for key, role in await connection.execute(wanted)
+                ]
 
     async def sweep(self, before_unix_s: float) -> int:
         """Remove the sessions that were over before then."""

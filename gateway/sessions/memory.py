@@ -5,9 +5,10 @@ applied in memory before the answer's last frame goes out; a writer stores the r
 another version stored meanwhile (by another gateway), the pending transitions are applied to that
 one, so nothing is lost and nothing waits for a lock.
 
-Alone on its store a gateway reads only what its memory has let go of. Beside others it reads once
-per action. A store that is late or down costs at most :data:`PATIENCE_S`: the action goes on with
-what is in memory, else with an empty session whose history counts as unknown.
+Alone on its store a gateway reads only what its memory has let go of, which it knows by a mark: a
+session that is new is known to be. Beside others it reads once per action. A store that is late or
+down costs at most :data:`PATIENCE_S`: the action goes on with what is in memory, else with an empty
+session whose history counts as unknown.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.sessions.entry import Entry
+from gateway.sessions.marks import Marks
 from gateway.sessions.model import Session
 from gateway.sessions.writing import GATHER_S, SessionWriter
 from services.domain.errors import RouterError
@@ -26,12 +28,14 @@ from services.domain.errors import RouterError
 if TYPE_CHECKING:
     from gateway.sessions.entry import Transition
     from gateway.sessions.model import Address
-    from gateway.sessions.ports import SessionStore
+    from gateway.sessions.ports import Place, SessionStore
     from services.runtime.clock import Clock
 
 CAPACITY = 4096
 TAKEN_UP_AT_START = 1024
 """Sessions read at the start of a gateway that is alone; a third of a second at most."""
+MARKED_AT_START = 100_000
+"""Most stored sessions with which new ones are known to be new; with more, they are read."""
 
 PATIENCE_S = 0.020
 """Longest wait of an action for the store, each way."""
@@ -65,10 +69,12 @@ class Sessions:
         self._clock = clock
         self._is_shared = is_shared
         self._capacity = capacity
-        self._entries: OrderedDict[tuple[bytes, str], Entry] = OrderedDict()
-        self._is_complete = False
+        self._entries: OrderedDict[Place, Entry] = OrderedDict()
+        self._marks = Marks()
+        self._is_all_marked = False
+        """Whether what is stored is either in memory or marked."""
         self._writer = SessionWriter(store, clock, is_shared=is_shared, capacity=capacity)
-        self._reads: dict[tuple[bytes, str], asyncio.Task[bool]] = {}
+        self._reads: dict[Place, asyncio.Task[bool]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -83,9 +89,16 @@ class Sessions:
             kept = await self._store.recent(oldest_unix_s, limit)
             for session in reversed(kept):
                 self._keep(session)
-            self._is_complete = len(kept) < limit
+            self._is_all_marked = len(kept) < limit or await self._mark_stored()
         for number, loop in enumerate((*self._writer.loops(), self._sweep_for_ever())):
             self._tasks.append(asyncio.create_task(loop, name=f"sessions-{number}"))
+
+    async def _mark_stored(self) -> bool:
+        """Mark what is stored; returns whether that is all of it."""
+        places = await self._store.places(MARKED_AT_START)
+        for place in places:
+            self._marks.add(place)
+        return len(places) < MARKED_AT_START
 
     async def aclose(self) -> None:
         """Store what is pending, as far as the store answers soon, and end."""
@@ -100,17 +113,18 @@ class Sessions:
 
     async def recall(self, address: Address) -> Recall:
         """Return the session; an empty one where there is none."""
-        entry = self._entries.get(_place(address))
-        is_memory_enough = entry is not None or self._is_complete
-        if not is_memory_enough or self._is_shared:
+        place = _place(address)
+        entry, is_answered = self._entries.get(place), True
+        if self._is_shared or (entry is None and self._may_be_stored(place)):
             is_answered = await self._refresh(address)
-            entry = self._entries.get(_place(address))
-            if entry is None:
-                return Recall(Session(address), is_known=is_answered)
+            entry = self._entries.get(place)
         if entry is None:
-            return Recall(Session(address))
-        self._entries.move_to_end(_place(address))
+            return Recall(Session(address), is_known=is_answered)
+        self._entries.move_to_end(place)
         return Recall(entry.session)
+
+    def _may_be_stored(self, place: Place) -> bool:
+        return not self._is_all_marked or place in self._marks
 
     def change(self, address: Address, transition: Transition, *, is_last: bool = True) -> Session:
         """Apply a transition in memory, see to it that it is stored, and return the session.
@@ -146,7 +160,7 @@ class Sessions:
         try:
             return await self._store.consume(address, self._clock.now_unix_s())
         except RouterError as error:
-            self._is_complete = False
+            self._marks.add(_place(address))
             self._writer.note_fault(error)
             return None
 
@@ -198,7 +212,7 @@ class Sessions:
             place = next(iter(self._entries))
         if place is not None:
             del self._entries[place]
-            self._is_complete = False
+            self._marks.add(place)
 
     async def _sweep_for_ever(self) -> None:
         while True:
@@ -208,5 +222,5 @@ class Sessions:
                     await self._store.sweep(self._clock.now_unix_s() - KEPT_AFTER_END_S)
 
 
-def _place(address: Address) -> tuple[bytes, str]:
+def _place(address: Address) -> Place:
     return address.key, address.role

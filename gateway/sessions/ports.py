@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from gateway.sessions.model import Address, Session
 
+    Place = tuple[bytes, str]  # a session's key and role
+
 
 class SessionStore(Protocol):
     """Sessions by key and role. Every method may raise RouterError STORE_UNAVAILABLE."""
@@ -50,6 +52,10 @@ class SessionStore(Protocol):
 
     async def recent(self, ended_after_unix_s: float, limit: int) -> Sequence[Session]:
         """Return sessions that end or ended after then, the last to end first."""
+        ...
+
+    async def places(self, limit: int) -> Sequence[Place]:
+        """Return where sessions are stored, in no order."""
         ...
 
     async def sweep(self, before_unix_s: float) -> int:

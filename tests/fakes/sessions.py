@@ -72,6 +72,10 @@ class MemorySessionStore:
         live = [row for row in self.rows.values() if row.expires_unix_s > ended_after_unix_s]
         return sorted(live, key=lambda row: row.expires_unix_s, reverse=True)[:limit]
 
+    async def places(self, limit: int) -> Sequence[tuple[bytes, str]]:
+        await self._answer()
+        return list(self.rows)[:limit]
+
     async def sweep(self, before_unix_s: float) -> int:
         await self._answer()
         over = [at for at, row in self.rows.items() if row.expires_unix_s < before_unix_s]

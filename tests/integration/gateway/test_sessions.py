@@ -148,6 +148,14 @@ async def test_the_last_to_end_are_taken_up_first(store: SessionStore) -> None:
     assert len(await store.recent(NOW + TTL_S, 10)) == 3
 
 
+async def test_all_places_are_told_as_far_as_they_are_wanted(store: SessionStore) -> None:
+    wanted = {(bytes([number]) * 16, ADDRESS.role) for number in range(4)}
+    for key, _ in wanted:
+        await store.save(pinned(Session(replace(ADDRESS, key=key))))
+    assert set(await store.places(10)) == wanted
+    assert len(await store.places(3)) == 3
+
+
 def counted(number: int) -> str:
     return f"act_{number}"
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.sessions import Address, Session, Sessions, Strike
 from gateway.sessions.entry import MAX_PENDING
-from gateway.sessions.memory import PATIENCE_S, SWEEP_EVERY_S
+from gateway.sessions.memory import MARKED_AT_START, PATIENCE_S, SWEEP_EVERY_S
 from gateway.sessions.model import TTL_S
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
 from gateway.sessions.strikes import strike_model
@@ -264,6 +264,75 @@ async def test_memory_stays_bounded_while_the_store_is_down(
     assert len(sessions._entries[PLACE].pending) == MAX_PENDING
     store.is_down = False
     await clock.pass_time(2)
+    await sessions.aclose()
+
+
+def places(count: int) -> list[Address]:
+    return [replace(ADDRESS, key=bytes([number]) * 16) for number in range(count)]
+
+
+async def test_alone_what_memory_let_go_is_read_again_and_what_is_new_is_not(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False, capacity=2)
+    await sessions.start()
+    old = places(5)
+    for place in old:
+        sessions.change(place, strike("a"))
+        await sessions._writer._dirty.join()
+    assert len(sessions._entries) == 2
+    new = replace(ADDRESS, role="new")
+    assert (await sessions.recall(new)).session == Session(new)
+    assert store.loads == 0
+    assert struck((await sessions.recall(old[0])).session) == {"a"}
+    assert store.loads == 1
+    await sessions.aclose()
+
+
+async def test_after_a_restart_more_than_is_taken_up_is_found_and_what_is_new_is_not_read(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    *old, new = places(6)
+    store.rows |= {
+        (place.key, place.role): replace(pinned(Session(place)), version=1) for place in old
+    }
+    sessions = Sessions(store, clock, is_shared=False, capacity=2)
+    await sessions.start()
+    assert (await sessions.recall(new)).session == Session(new)
+    assert store.loads == 0
+    for place in old:
+        assert (await sessions.recall(place)).session.pin is not None
+    assert store.loads == 3
+    await sessions.aclose()
+
+
+async def test_with_more_stored_than_can_be_marked_what_is_not_in_memory_is_read(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    session = replace(pinned(), version=1)
+    store.rows = {
+        (number.to_bytes(16, "big"), "default"): session for number in range(MARKED_AT_START)
+    }
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    await sessions.recall(replace(ADDRESS, role="new"))
+    assert store.loads == 1
+    await sessions.aclose()
+
+
+async def test_alone_what_may_have_been_consumed_is_read(
+    store: MemorySessionStore, clock: FakeClock
+) -> None:
+    sessions = Sessions(store, clock, is_shared=False)
+    await sessions.start()
+    sessions.change(ADDRESS, strike("a"))
+    await sessions._writer._dirty.join()
+    store.is_down = True
+    assert await sessions.consume(ADDRESS) is None
+    store.is_down = False
+    assert struck((await sessions.recall(ADDRESS)).session) == {"a"}
+    await sessions.recall(replace(ADDRESS, role="new"))
+    assert store.loads == 1
     await sessions.aclose()
 
 
