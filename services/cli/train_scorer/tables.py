@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +23,7 @@ FOLDS = 5
 _PROMPT = ("prompt", "question")
 _GROUP = ("subject", "eval_name", "task_split", "category")
 _FLAG = "contaminated"
+_YES = ("1", "1.0", "true")
 _SPLIT = "split"
 _SCORE = "score:"
 _COST = "cost_usd:"
@@ -132,7 +134,7 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
             raise TableError(f"{path}: has other models than the files before it")
         models = tuple(columns)
         for line, row in rows:
-            if row.get(_FLAG) == "1":
+            if row.get(_FLAG, "").strip().lower() in _YES:
                 dropped += 1
                 continue
             prompts.append(_first(row, _PROMPT))
@@ -140,6 +142,8 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
             splits.append(row.get(_SPLIT, ""))
             scores.append([_score(row.get(columns[model], ""), path, line) for model in models])
             costs.append([_cost(row.get(f"{_COST}{model}", ""), path, line) for model in models])
+    if not prompts:
+        raise TableError(f"{paths[0]}: has no prompt to learn from or to judge on")
     shape = len(prompts), len(models)
     spent = np.array(costs, dtype=np.float64).reshape(shape)
     return Table(
@@ -159,14 +163,26 @@ def read_table(name: str, paths: tuple[Path, ...], licence: str) -> Table:
 def _rows(content: bytes, path: Path) -> tuple[Sequence[str], Iterable[tuple[int, Row]]]:
     """Return the columns of a file and its rows with the line that each ends on."""
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TableError(f"{path}: is not UTF-8") from None
     if path.suffix == ".jsonl":
-        rows = [(n, _flat(line, path, n)) for n, line in enumerate(text.splitlines(), 1) if line]
+        rows = [
+            (n, _flat(line, path, n)) for n, line in enumerate(text.split("\n"), 1) if line.strip()
+        ]
         return tuple(dict.fromkeys(name for _, row in rows for name in row)), rows
-    reader = csv.DictReader(text.splitlines(keepends=True))
-    return reader.fieldnames or (), ((reader.line_num, row) for row in reader)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    return reader.fieldnames or (), _whole(reader, path)
+
+
+def _whole(reader: csv.DictReader[str], path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a CSV file with their lines; each must have a field for every column."""
+    count = len(reader.fieldnames or ())
+    for row in reader:
+        if len(row) != count or None in row.values():
+            raise TableError(f"{path}, line {reader.line_num}: must have {count} fields")
+        yield reader.line_num, row
 
 
 def _flat(line: str, path: Path, number: int) -> Row:

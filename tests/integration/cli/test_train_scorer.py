@@ -86,6 +86,8 @@ def test_parts_are_one_table_and_flagged_rows_are_dropped(tmp_path: Path) -> Non
         ("prompt,subject\na,b\n", "needs columns named score"),
         ("prompt,score:m\na,2\n", "line 2: a score must be"),
         ("prompt,score:m\na,yes\n", "line 2: a score must be"),
+        ("prompt,score:m\na,1\nb\n", "line 3: must have 2 fields"),
+        ("prompt,score:m\na,1,1\n", "line 2: must have 2 fields"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(text: str, fault: str, tmp_path: Path) -> None:
@@ -126,6 +128,18 @@ def test_a_line_of_json_that_cannot_be_read_is_named(line: str, fault: str, tmp_
     path.write_text(line)
     with pytest.raises(TableError, match=fault):
         read_tables([path])
+
+
+def test_prompts_are_read_whole_whatever_stands_in_them(tmp_path: Path) -> None:
+    prompts = ("long " * 40_000, "next\u2028line, or\x0cpage", 'said\n\n"so"', "caf\u00e9\x85")
+    lines = [{"prompt": prompt, "scores": {"m": 1}} for prompt in prompts]
+    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps(x, ensure_ascii=False) for x in lines))
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([("prompt", "score:m"), *((prompt, 1) for prompt in prompts)])
+    for name in ("t.jsonl", "t.csv"):
+        (table,) = read_tables([tmp_path / name])
+        assert table.prompts == prompts
+        assert table.scores.tolist() == [[1.0]] * len(prompts)
 
 
 def test_a_blank_score_is_not_measured(tmp_path: Path) -> None:
