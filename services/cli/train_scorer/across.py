@@ -17,6 +17,7 @@ from services.cli.train_scorer.judging import (
     measured_columns,
     out_of_fold,
     qualities,
+    whole_rows,
     without_questions,
 )
 from services.cli.train_scorer.tables import Table
@@ -26,16 +27,18 @@ from services.scorer.model.artifact import Indices
 def left_out(
     corpus: Corpus, tables: Sequence[Table], vocabulary: int, seed: int
 ) -> tuple[PairFigures, ...]:
-    """Return the pair tables with groups, whole groups left out."""
-    figures = []
+    """Return the pair tables with groups, whole groups left out, where that leaves any."""
+    figures, folds = [], folds_of_groups(corpus)
     for table in tables:
         if len(table.models) != PAIR or len(set(table.groups)) < PAIR:
             continue
-        rows = corpus.rows_of(table.name)
+        rows = whole_rows(corpus, corpus.rows_of(table.name))
+        if len(np.unique(folds[rows])) < PAIR:
+            continue
         alone = of_models(corpus, rows)
         quality = np.full(corpus.scores.shape, np.nan)
         columns = measured_columns(corpus, rows)
-        quality[:, columns] = out_of_fold(alone, rows, folds_of_groups(corpus), vocabulary, seed)
+        quality[:, columns] = out_of_fold(alone, rows, folds, vocabulary, seed)
         judged = judge_pair(corpus, rows, quality, seed)
         figures.append(_named(judged, f"{table.name}, groups left out"))
     return tuple(figures)
@@ -44,15 +47,21 @@ def left_out(
 def across(
     corpus: Corpus, tables: Sequence[Table], vocabulary: int, seed: int
 ) -> tuple[PairFigures, ...]:
-    """Return each pair table judged by heads that learnt from another one alone."""
+    """Return each pair table judged by heads that learnt from another one alone.
+
+    Tables that ask the same questions say nothing of each other.
+    """
     pair_tables = [table for table in tables if len(table.models) == PAIR]
     figures = []
     for source in pair_tables:
         for target in pair_tables:
             if source is target or source.models != target.models:
                 continue
-            held = corpus.rows_of(target.name)
-            learnt = without_questions(corpus, corpus.rows_of(source.name), held)
+            held = whole_rows(corpus, corpus.rows_of(target.name))
+            rows = whole_rows(corpus, corpus.rows_of(source.name))
+            learnt = without_questions(corpus, rows, held)
+            if not learnt.size or not held.size:
+                continue
             heads: Heads = fit_heads(of_models(corpus, learnt), learnt, vocabulary, seed)
             quality = np.full(corpus.scores.shape, np.nan)
             columns = np.array(measured_columns(corpus, learnt), dtype=np.int64)

@@ -61,14 +61,14 @@ def judge_apart(alone: Alone, vocabulary: int, seed: int) -> ApartFigures:
     """
     table, corpus = alone.table, alone.corpus
     learnt, held = (_rows(alone, split) for split in (LEARNT, JUDGED))
+    questions = table.questions
+    asked = {questions[i] for i in held}
+    learnt = np.array([i for i in learnt if questions[i] not in asked], dtype=np.int64)
     if not learnt.size or not held.size:
         raise TableError(f"{table.name}: needs a column split with rows {LEARNT} and {JUDGED}")
     columns = priced(corpus, held)
     if len(columns) < PAIR:
         raise TableError(f"{table.name}: needs the costs of two models, cost_usd:<model>")
-    questions = table.questions
-    asked = {questions[i] for i in held}
-    learnt = np.array([i for i in learnt if questions[i] not in asked], dtype=np.int64)
     quality = np.full(corpus.scores.shape, np.nan)
     quality[held] = qualities(corpus, held, fit_heads(corpus, learnt, vocabulary, seed))
     guessed = guessed_costs(corpus, learnt, held, columns)
@@ -91,7 +91,8 @@ def judge_transfer(
 ) -> PairFigures | None:
     """Return heads of a pair table of ``corpus`` judged on the same two models of another table.
 
-    ``twins`` names the models of the other table as the pair table does. None: it has not both.
+    ``twins`` names the models of the other table as the pair table does. None: it has not both, or
+    asks the same questions.
     """
     names = {twins.get(model, model): m for m, model in enumerate(alone.corpus.models)}
     if len(source.models) != PAIR or not set(source.models) <= names.keys():
@@ -101,10 +102,12 @@ def judge_transfer(
         alone.corpus, models=source.models, scores=alone.corpus.scores[:, columns], costs=None
     )
     rows = corpus.rows_of(source.name)
-    learnt = rows[_unshared(source, alone.table)]
+    learnt = whole_rows(corpus, rows[_unshared(source, alone.table)])
+    held = whole_rows(target, np.arange(len(target.prompts)))
+    if not learnt.size or not held.size:
+        return None
     heads = fit_heads(of_models(corpus, rows), learnt, vocabulary, seed)
     quality = np.full(target.scores.shape, np.nan)
-    held = whole_rows(target, np.arange(len(target.prompts)))
     quality[held] = qualities(target, held, heads)
     judged = judge_pair(target, held, quality, seed)
     return replace(judged, table=f"{source.name} to {alone.table.name}")

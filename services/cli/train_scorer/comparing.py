@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,13 +41,16 @@ class Change:
 def change_on(
     corpus: Corpus, rows: Indices, quality: Floats, earlier: Loaded, seed: int
 ) -> Change | None:
-    """Return the change on one table; None where the bundle lacks all but one of its models.
+    """Return the change on one table; None where there is nothing to compare.
 
-    Both are judged on the same resampled rows. The bundle embeds and predicts as it serves.
+    That is so where the bundle lacks all but one of its models, no row measured all of them, or of
+    a pair the strong one gains nothing. Both are judged on the same resampled rows. The bundle
+    embeds and predicts as it serves.
     """
     known = earlier.artifact.aliases
     columns = [m for m in measured_columns(corpus, rows) if corpus.models[m] in known]
-    if len(columns) < PAIR:
+    rows = rows[~np.isnan(corpus.scores[rows][:, columns]).any(axis=1)]
+    if len(columns) < PAIR or not rows.size:
         return None
     scores, newer = corpus.scores[rows][:, columns], quality[rows][:, columns]
     own = [known[corpus.models[m]] for m in columns]
@@ -57,6 +61,8 @@ def change_on(
         return value(newer, drawn) - value(older, drawn)
 
     every = np.arange(len(rows))
+    if math.isnan(value(older, every)):
+        return None
     return Change(
         bundle=earlier.artifact.version,
         table=corpus.tables[rows[0]],

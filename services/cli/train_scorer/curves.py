@@ -28,11 +28,16 @@ def fit_curve(
 
     ``logit P = theta[model] - w · logit(quality)`` is fitted by Newton steps; the two anchors then
     turn theta into skill. ``quality`` must come from rows that the heads did not learn from.
+
+    Raises:
+        ValueError: the anchor that is to be weaker answers no worse than the other.
     """
     inputs = logit(quality)
     centre = inputs.mean(axis=0)
     theta, weights = _logistic(inputs - centre, scores)
     at = [models.index(low.model), models.index(high.model)]
+    if not theta[at[0]] < theta[at[1]]:
+        raise ValueError(f"--anchor {low.model}: does no worse than {high.model}")
     measured = ~np.isnan(scores)
     scale, shift = fit_calibration(inputs[measured], scores[measured])
     slope = (high.skill - low.skill) / (theta[at[1]] - theta[at[0]])

@@ -22,6 +22,7 @@ from services.cli.train_scorer.judging import (
     judge_pair,
     judge_pick,
     judge_risk,
+    measured_columns,
     out_of_fold,
     qualities,
     whole_rows,
@@ -130,11 +131,16 @@ def read_material(recipe: Recipe, progress: Callable[[int, int], None]) -> Mater
 
 
 def _refuse_too_little(material: Material, recipe: Recipe) -> None:
-    rows, folds = material.rows, material.corpus.folds
+    corpus, rows = material.corpus, material.rows
     for fold in range(FOLDS):
-        left = int((folds[rows] != fold).sum())
-        if left < CLUSTERS:
-            raise TableError(f"{left} prompts are left beside fold {fold}; {CLUSTERS} are needed")
+        is_held = corpus.folds[rows] == fold
+        left = without_questions(corpus, rows[~is_held], rows[is_held])
+        count, columns = len(left), measured_columns(corpus, left)
+        if count < CLUSTERS:
+            raise TableError(f"{count} prompts are left beside fold {fold}; {CLUSTERS} are needed")
+        for m in set(range(len(corpus.models))).difference(columns):
+            fix = "measure more, or leave its column out"
+            raise TableError(f"{corpus.models[m]}: has no outcome beside fold {fold}; {fix}")
     measured = {model for table in material.learnt for model in table.models}
     for anchor in recipe.anchors or ():
         if anchor.model not in measured:
@@ -154,6 +160,8 @@ def judge(material: Material, recipe: Recipe) -> Judged:
     pairs, picks, spending = [], [], []
     for table in (*material.learnt, *material.held_out):
         inside = _judged_rows(corpus, table, rows, held)
+        if not inside.size:
+            continue
         if len(table.models) == PAIR:
             pairs.append(judge_pair(corpus, inside, quality, seed))
         else:
@@ -192,7 +200,8 @@ def train(material: Material, recipe: Recipe, judged: Judged, folder: Path) -> P
     """Write the bundle of a recipe and return its folder.
 
     Raises:
-        ValueError: a member is too large to be loaded.
+        ValueError: a member is too large, the version is taken, or the anchors are reversed.
+        BundleError: what was fitted cannot serve.
         OSError: the folder cannot be written.
     """
     fitted = fit(material, recipe, judged)
@@ -209,7 +218,7 @@ def train(material: Material, recipe: Recipe, judged: Judged, folder: Path) -> P
     members[CARD] = card(_account(material, recipe, judged, fitted)).encode()
     if recipe.notice is not None:
         members[NOTICE] = recipe.notice.read_bytes()
-    return write_bundle(folder, recipe.version, members)
+    return write_bundle(folder, recipe.version, members, recipe.encoder)
 
 
 def fit(material: Material, recipe: Recipe, judged: Judged) -> Fitted:

@@ -26,7 +26,7 @@ from services.cli.train_scorer.tables import (
     stems_of,
 )
 from services.cli.train_scorer.training import Material, Recipe
-from services.cli.train_scorer.writing import embedder_members
+from services.cli.train_scorer.writing import embedder_members, place_of
 from services.runtime.launch import StartError
 from services.runtime.sources import ConfigError
 from services.scorer.adapters.bundle.loading import load
@@ -145,6 +145,7 @@ def train(asked: Recipe, out: Path, progress: Progress) -> str:
         StartError: a table or file cannot be used, or the folder cannot be written.
     """
     with one_line():
+        place_of(out, asked.version)
         material = training.read_material(asked, progress)
         place = training.train(material, asked, training.judge(material, asked), out)
         return (place / training.CARD).read_text(encoding="utf-8")

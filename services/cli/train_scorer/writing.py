@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from services.scorer.adapters.bundle.metadata import METADATA
 from services.scorer.adapters.bundle.quality import AXES, MEANS, REGISTRY
 from services.scorer.adapters.wordpiece import NAME, StaticEmbedder, read_tokenizer
 from services.scorer.model.artifact import Curve, EmbedderRecipe, Floats, LinearHead
+from services.scorer.model.fault import BundleError
 from services.scorer.policy.embedding import Spread, StaticTables
 from services.scorer.ports import Embedder
 
@@ -113,22 +115,42 @@ def members_of(
     }
 
 
-def write_bundle(folder: Path, version: str, members: Mapping[str, bytes]) -> Path:
-    """Write a bundle and make it the latest; returns its folder.
+def place_of(folder: Path, version: str) -> Path:
+    """Return the folder of a bundle that is to be written.
 
     Raises:
-        ValueError: a member is too large to be loaded.
+        ValueError: the version is no new name.
+    """
+    place = folder / version
+    if place.parent != folder or place.exists() or version == LATEST:
+        raise ValueError(f"--version {version}: must be a new name; a bundle never changes")
+    return place
+
+
+def write_bundle(
+    folder: Path, version: str, members: Mapping[str, bytes], encoder: Path | None = None
+) -> Path:
+    """Write a bundle and make it the latest once it loads; returns its folder.
+
+    Raises:
+        ValueError: a member is too large to be loaded, or the version is no new name.
+        BundleError: it cannot be loaded; nothing of it stays.
         OSError: the folder cannot be written.
     """
     for name, content in members.items():
         if len(content) > MAX_MEMBER_BYTES:
             raise ValueError(f"{name} has {len(content)} bytes, more than {MAX_MEMBER_BYTES}")
-    place = folder / version
-    place.mkdir(parents=True, exist_ok=True)
+    place = place_of(folder, version)
+    place.mkdir(parents=True)
     listing = {name: hashlib.sha256(members[name]).hexdigest() for name in sorted(members)}
     manifest = {"format": FORMAT, "version": version, "members": listing}
     for name, content in {**members, MANIFEST: json_bytes(manifest)}.items():
         (place / name).write_bytes(content)
+    try:
+        loading.load(folder, version, encoder)
+    except BundleError:
+        shutil.rmtree(place)
+        raise
     (folder / LATEST).write_text(f"{version}\n", encoding="utf-8")
     return place
 

@@ -100,7 +100,7 @@ def test_the_curve_finds_the_skills_that_made_the_outcomes() -> None:
 
 def test_too_cautious_qualities_are_sharpened() -> None:
     source = np.random.default_rng(5)
-    true = source.random((8_000, 2))
+    true = np.sort(source.random((8_000, 2)), axis=1)
     scores = (source.random(true.shape) < true).astype(np.float64)
     shrunk = 0.5 + (true - 0.5) * 0.5
     found = fit_curve(shrunk, scores, ("a", "b"), Anchor("a", 0.3), Anchor("b", 0.6))
