@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
 
-MAX_DONE = 65_536
+MAX_HEARD = 65_536
 MAX_WATCHED = 16_384
 SWEEP_S = 1.0
 """Pause between two looks for marks whose time has passed; they do not count any more before."""
@@ -62,7 +62,8 @@ class Reports:
         self._vault = evidence.vault
         self._clock = evidence.clock
         self._rules = rules
-        self._done: Bounded[tuple[str, int, int], bool] = Bounded(MAX_DONE)
+        self._heard: Bounded[tuple[str, int, int], ReportOutcome] = Bounded(MAX_HEARD)
+        """Reports that came, with what a repeat is answered as far as it went."""
         self._seen: Bounded[str, Seen] = Bounded(MAX_WATCHED)
         self._doubts = telling.Doubts()
         self._to_review: set[str] = set()
@@ -71,23 +72,26 @@ class Reports:
         """Return what came of a report; a repeat changes nothing.
 
         Raises:
-            RouterError: STORE_UNAVAILABLE; the report may then be sent again.
+            RouterError: STORE_UNAVAILABLE; the report may then be sent again, and goes on from
+                there.
         """
-        if self._done.get(report.identity):
-            return ReportOutcome.DUPLICATE, ()
-        evidence = self._evidence
+        outcome = self._heard.get(report.identity)
+        if outcome is ReportOutcome.DUPLICATE:
+            return outcome, ()
+        evidence, is_new = self._evidence, outcome is None
         credential_id = evidence.slots.credential_of(report)
-        is_known = await evidence.slots.touch(report)
-        outcome = ReportOutcome.APPLIED if is_known else ReportOutcome.GRANT_UNKNOWN
+        if outcome is None:
+            is_known = await evidence.slots.touch(report)
+            outcome = ReportOutcome.APPLIED if is_known else ReportOutcome.GRANT_UNKNOWN
+            self._heard.put(report.identity, outcome)
         changes: tuple[Transition, ...] = ()
         if report.phase is not Phase.ALIVE:
             if credential_id:
-                evidence.setbacks.observe(credential_id, report)
-                is_stale, changes = await self._observe(credential_id, report)
+                is_stale, changes = await self._observe(credential_id, report, is_new=is_new)
                 outcome = ReportOutcome.STALE if is_stale else outcome
             elif report.presented_hash:
                 evidence.presented.observe(report, self._rules, self._clock.now_unix_s())
-        self._done.put(report.identity, value=True)
+        self._heard.put(report.identity, ReportOutcome.DUPLICATE)
         return outcome, changes
 
     async def settle(
@@ -157,13 +161,14 @@ class Reports:
                 raise
 
     async def _observe(
-        self, credential_id: str, report: Report
+        self, credential_id: str, report: Report, *, is_new: bool
     ) -> tuple[bool, tuple[Transition, ...]]:
         """Return whether the report was stale, and what it changed."""
+        if is_new:
+            self._evidence.setbacks.observe(credential_id, report)
         credential = self._vault.stored(credential_id)
         if credential is None:
             return False, ()
-        self._evidence.paths.observe(credential, report)
         now = self._clock.now_unix_s()
         seen = self._seen.get(credential_id) or {}
 
@@ -171,7 +176,9 @@ class Reports:
             return observe(current, report, seen, self._rules, now)
 
         step = step_of(credential)
-        self._doubts.tell(step.doubts, now)
+        if is_new:
+            self._evidence.paths.observe(credential, report)
+            self._doubts.tell(step.doubts, now)
         self._evidence.usages.note(credential_id, step.usage)
         is_stale = bool(step.doubts) and step.doubts[0].kind == "stale_secret"
         changes: tuple[Transition, ...] = ()
