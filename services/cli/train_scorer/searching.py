@@ -7,6 +7,7 @@ no figure is of rows that had a say in it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -77,12 +78,12 @@ def search(
     for fold in range(FOLDS):
         is_held = corpus.folds[rows] == fold
         values.append(inner_values(corpus, rows[~is_held], fold, tables, vocabulary, seed, tried))
-        best = int(values[-1].mean(axis=1).argmax())
+        best = int(_known_mean(values[-1], axis=1).argmax())
         chosen[best] += 1
         final = _Trials(corpus, rows[~is_held], rows[is_held], vocabulary, seed)
         quality[final.held] = final.quality(tried[best])[final.held]
         progress(fold + 1, FOLDS)
-    means = np.mean(values, axis=0)
+    means = _known_mean(np.array(values), axis=0)
     return Searched(
         tables=tuple(tables),
         trials=tuple(
@@ -158,9 +159,12 @@ def _value(corpus: Corpus, rows: Indices, quality: Floats, table: str) -> float:
     """Return how much of what the best pick gains over a single model the quality finds.
 
     Of a pair that is the APGR; of many models the share of the gap between best single and oracle.
+    NaN where no row tells.
     """
     inside = np.array([i for i in rows if corpus.tables[i] == table], dtype=np.int64)
     inside = whole_rows(corpus, inside)
+    if not inside.size:
+        return math.nan
     columns = measured_columns(corpus, inside)
     scores, found = corpus.scores[inside][:, columns], quality[inside][:, columns]
     if len(columns) == PAIR:
@@ -168,6 +172,14 @@ def _value(corpus: Corpus, rows: Indices, quality: Floats, table: str) -> float:
     picked = float(scores[np.arange(len(inside)), found.argmax(axis=1)].mean())
     single, oracle = float(scores.mean(axis=0).max()), float(scores.max(axis=1).mean())
     return (picked - single) / (oracle - single) if oracle > single else 0.0
+
+
+def _known_mean(values: Floats, axis: int) -> Floats:
+    """Return the means of what is a number; 0 where nothing is."""
+    is_known = ~np.isnan(values)
+    total = np.where(is_known, values, 0.0).sum(axis=axis)
+    means: Floats = total / np.maximum(is_known.sum(axis=axis), 1)
+    return means
 
 
 def told(searched: Searched) -> Sequence[str]:

@@ -39,6 +39,10 @@ def corpus(seed: int = 3) -> Corpus:
     )
 
 
+def quiet(done: int, total: int) -> None:
+    """Report nothing."""
+
+
 def searched(made: Corpus) -> Searched:
     steps: list[tuple[int, int]] = []
     found = search(
@@ -71,6 +75,19 @@ def test_outcomes_of_noise_promise_nothing_on_the_fold_that_judges() -> None:
     noise[:, 1] = np.maximum(noise[:, 0], noise[:, 1])
     found = searched(replace(made, scores=noise))
     assert found.nested[0] == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_table_that_tells_nothing_in_a_fold_has_no_say_there() -> None:
+    made = corpus()
+    few = np.flatnonzero(made.folds == 0)[:3]
+    made = replace(made, tables=tuple("u" if row in few else "t" for row in range(ROWS)))
+    outside = np.flatnonzero(made.folds != 3)
+    tables, tried = ["t", "u"], (PLAIN, SPLIT)
+    values = inner_values(made, outside, 3, tables, 1, 0, tried)
+    assert np.isnan(values).tolist() == [[False, True]] * 2
+    found = search(made, np.arange(ROWS), tables, 1, 0, quiet, tried)
+    assert [trial.chosen for trial in found.trials] == [0, 5]
+    assert np.isfinite([trial.values for trial in found.trials]).all()
 
 
 def test_a_fold_has_no_say_in_what_is_chosen_for_it() -> None:
