@@ -6,7 +6,6 @@ version that it read and stores nothing when that is not the stored one.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -16,6 +15,7 @@ from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model import InstallationId
 from gateway.sessions.document import DocumentError, decode, encode
 from gateway.sessions.model import Address, Session
+from services.domain.copying import replace
 from services.runtime.database import (
     at_once,
     is_sqlite,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy.engine import Connection
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gateway.sessions.ports import Place
 
@@ -143,22 +142,26 @@ class SqlSessionStore:
                 return None
         return stored if changed == 1 else None
 
-    async def save_all(self, sessions: Sequence[Session]) -> bool:
+    async def save_all(self, sessions: Sequence[Session]) -> Sequence[Session] | None:
         """Store each of several sessions over its own version, all or none of them."""
         stored = [replace(session, version=session.version + 1) for session in sessions]
         new = [_row(session) for session in stored if session.version == 1]
         changed = [_change(session) for session in stored if session.version > 1]
+
+        def save(connection: Connection) -> bool:
+            if new:
+                connection.execute(_ADDING, new)
+            if changed and _changed_rows(connection, changed) != len(changed):
+                connection.rollback()
+                return False
+            return True
+
         with store_errors():
             try:
-                async with self._together.begin() as connection:
-                    if new:
-                        await connection.execute(_ADDING, new)
-                    if changed and await _changed_rows(connection, changed) != len(changed):
-                        await connection.rollback()
-                        return False
+                is_stored = await at_once(self._together, save)
             except exc.IntegrityError:
-                return False
-        return True
+                return None
+        return stored if is_stored else None
 
     async def consume(self, address: Address, now_unix_s: float) -> Session | None:
         """Remove and return a session that is not over yet."""
@@ -238,14 +241,11 @@ def _change(stored: Session) -> dict[str, object]:
     }
 
 
-async def _changed_rows(connection: AsyncConnection, changes: list[dict[str, object]]) -> int:
+def _changed_rows(connection: Connection, changes: list[dict[str, object]]) -> int:
     """Change rows and return how many were; a driver that cannot count many is asked one by one."""
     if connection.dialect.supports_sane_multi_rowcount:
-        return (await connection.execute(_CHANGING, changes)).rowcount
-    count = 0
-    for change in changes:
-        count += (await connection.execute(_CHANGING, change)).rowcount
-    return count
+        return connection.execute(_CHANGING, changes).rowcount
+    return sum(connection.execute(_CHANGING, change).rowcount for change in changes)
 
 
 def _session(key: str, role: str, installation_id: str, version: int, document: bytes) -> Session:

@@ -49,14 +49,19 @@ class Entry:
             self.session = transition(self.session)
 
     def mark_stored(self, stored: Session, change_count: int) -> None:
-        """Take the version that holds the first ``change_count`` changes."""
+        """Take the version that holds the first ``change_count`` changes and nothing else."""
         while self.pending and self.pending[0][0] <= change_count:
             self.pending.popleft()
-        self.rebase(stored)
+        self.stored = stored
+        if not self.pending:
+            self.session = stored
 
     def unstored(self) -> Session:
         """Return what is to be stored, over the version that is."""
-        return replace(self.session, version=self.stored.version)
+        version = self.stored.version
+        if self.session.version == version:
+            return self.session
+        return replace(self.session, version=version)
 
     async def stored_within(self, seconds: float) -> None:
         """Return when everything is stored or the time is over."""

@@ -39,10 +39,10 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def save_all(self, sessions: Sequence[Session]) -> bool:
-        """Store each of several sessions over its own version, all or none of them.
+    async def save_all(self, sessions: Sequence[Session]) -> Sequence[Session] | None:
+        """Store each of several sessions over its own version, and return them with the next ones.
 
-        False, and nothing is stored: another version of one of them is.
+        None, and nothing is stored: another version of one of them is.
         """
         ...
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.sessions.model import Session
@@ -105,39 +104,47 @@ class SessionWriter:
     async def _write_for_ever(self) -> None:
         while True:
             batch = [await self._dirty.get()]
-            if not self._is_shared:
-                await self._gather()
-                while not self._dirty.empty() and len(batch) < MAX_BATCH:
-                    batch.append(self._dirty.get_nowait())
-                await self._write_together(batch)
+            if self._is_shared or not await self._write_together(batch):
+                for entry in batch:
+                    await self._write(entry)
             for entry in batch:
-                await self._write(entry)
-                entry.is_waiting = False
-                entry.idle.set()
-                self._dirty.task_done()
+                self._end(entry)
+
+    def _end(self, entry: Entry) -> None:
+        """Be done with a session, or store with the next ones what changed while it was stored."""
+        entry.is_waiting = False
+        if entry.pending:
+            self.queue(entry)
+        else:
+            entry.idle.set()
+        self._dirty.task_done()
+
+    async def _write_together(self, batch: list[Entry]) -> bool:
+        """Store many sessions in one go, those of ``batch`` and those that come to it for a while.
+
+        False: that failed, and each is to be stored by itself.
+        """
+        await self._gather()
+        while not self._dirty.empty() and len(batch) < MAX_BATCH:
+            batch.append(self._dirty.get_nowait())
+        changed = _changed(batch)
+        if not changed:
+            return True
+        try:
+            stored = await self._store.save_all([session for _, _, session in changed])
+        except RouterError as error:
+            self.note_fault(error)
+            return False
+        if stored is None:
+            return False
+        for (entry, change_count, _), session in zip(changed, stored, strict=True):
+            entry.mark_stored(session, change_count)
+        return True
 
     async def _gather(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GATHER_S):
                 await self._closing.wait()
-
-    async def _write_together(self, batch: list[Entry]) -> None:
-        """Store many sessions in one go; where that fails each is stored by itself afterwards."""
-        wanted = [
-            (entry, entry.change_count, session)
-            for entry in batch
-            if (session := entry.unstored()) != entry.stored
-        ]
-        if not wanted:
-            return
-        try:
-            is_stored = await self._store.save_all([session for _, _, session in wanted])
-        except RouterError as error:
-            self.note_fault(error)
-            return
-        if is_stored:
-            for entry, change_count, session in wanted:
-                entry.mark_stored(replace(session, version=session.version + 1), change_count)
 
     async def _write(self, entry: Entry) -> None:
         while entry.pending:
@@ -158,3 +165,15 @@ class SessionWriter:
             return
         address = entry.stored.address
         entry.rebase(await self._store.load(address) or Session(address))
+
+
+def _changed(batch: list[Entry]) -> list[tuple[Entry, int, Session]]:
+    """Return what is to be stored, and how many changes it holds; done with what is as it was."""
+    changed: list[tuple[Entry, int, Session]] = []
+    for entry in batch:
+        session = entry.unstored()
+        if session == entry.stored:
+            entry.mark_stored(session, entry.change_count)
+        else:
+            changed.append((entry, entry.change_count, session))
+    return changed

@@ -46,18 +46,18 @@ class MemorySessionStore:
         self.rows[place] = stored
         return replace(stored, address=session.address)
 
-    async def save_all(self, sessions: Sequence[Session]) -> bool:
+    async def save_all(self, sessions: Sequence[Session]) -> Sequence[Session] | None:
         self.saves += 1
         await self._answer()
         places = [(session.address.key, session.address.role) for session in sessions]
         olds = [self.rows.get(place) for place in places]
         versions = [old.version if old else 0 for old in olds]
         if versions != [session.version for session in sessions]:
-            return False
+            return None
         for place, old, session in zip(places, olds, sessions, strict=True):
             address = old.address if old else session.address
             self.rows[place] = replace(session, address=address, version=session.version + 1)
-        return True
+        return [replace(session, version=session.version + 1) for session in sessions]
 
     async def consume(self, address: Address, now_unix_s: float) -> Session | None:
         await self._answer()

@@ -92,15 +92,16 @@ async def test_many_are_stored_together_or_not_at_all(store: SessionStore) -> No
     others = [Session(replace(ADDRESS, key=bytes([number]) * 16)) for number in range(2, 5)]
     first = await store.save(pinned())
     assert first is not None
-    assert await store.save_all([first, *others])
+    stored = [replace(session, version=session.version + 1) for session in (first, *others)]
+    assert await store.save_all([first, *others]) == stored
     assert await store.load(ADDRESS) == replace(first, version=2)
     assert await store.load(others[0].address) == replace(others[0], version=1)
     second = replace(first, version=2, summary=b"new")
-    assert not await store.save_all([second, *others])
+    assert await store.save_all([second, *others]) is None
     stale = replace(others[1], version=9)
-    assert not await store.save_all([second, stale])
+    assert await store.save_all([second, stale]) is None
     assert await store.load(ADDRESS) == replace(first, version=2)
-    assert await store.save_all([second])
+    assert await store.save_all([second]) == [replace(second, version=3)]
 
 
 async def test_the_installation_of_a_session_never_changes(store: SessionStore) -> None:

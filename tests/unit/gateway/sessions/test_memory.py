@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -89,6 +89,60 @@ async def test_many_sessions_are_stored_in_one_go(
     await sessions.aclose()
     assert store.saves == 1
     assert len(store.rows) == 20
+
+
+class BusyStore(MemorySessionStore):
+    """A store while whose first writes a session changes again; counts what is stored alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[int] = []
+        self.singles = 0
+        self.change: Callable[[], object] = lambda: None
+
+    async def save(self, session: Session) -> Session | None:
+        self.singles += 1
+        return await super().save(session)
+
+    async def save_all(self, sessions: Sequence[Session]) -> Sequence[Session] | None:
+        self.batches.append(len(sessions))
+        if len(self.batches) <= 3:
+            self.change()
+        return await super().save_all(sessions)
+
+
+async def test_alone_a_session_that_changes_all_the_time_keeps_no_other_from_the_store(
+    clock: FakeClock,
+) -> None:
+    store = BusyStore()
+    sessions = Sessions(store, clock, is_shared=False)
+    store.change = lambda: sessions.change(ADDRESS, strike(f"m{len(store.batches)}"))
+    await sessions.start()
+    quiet = replace(ADDRESS, role="quiet")
+    sessions.change(ADDRESS, strike("m0"))
+    sessions.change(quiet, strike("m0"))
+    await sessions.aclose()
+    assert store.batches == [2, 1, 1, 1]
+    assert store.singles == 0
+    assert struck(store.rows[PLACE]) == {"m0", "m1", "m2", "m3"}
+    assert struck(store.rows[quiet.key, quiet.role]) == {"m0"}
+
+
+async def test_what_changes_while_a_session_is_stored_is_not_done_twice(clock: FakeClock) -> None:
+    store = BusyStore()
+    sessions = Sessions(store, clock, is_shared=False)
+    done: list[int] = []
+
+    def late(session: Session) -> Session:
+        done.append(len(store.batches))
+        return strike("late")(session)
+
+    store.change = lambda: sessions.change(ADDRESS, late) if not done else None
+    await sessions.start()
+    sessions.change(ADDRESS, strike("a"))
+    await sessions.aclose()
+    assert done == [1]
+    assert struck(store.rows[PLACE]) == {"a", "late"}
 
 
 async def test_a_row_that_changed_behind_our_back_spoils_nothing(
