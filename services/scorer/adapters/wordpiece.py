@@ -62,7 +62,7 @@ def read_tokenizer(content: bytes) -> Tokenizer:
     """Return the tokenizer that ``content`` describes.
 
     Raises:
-        ValueError: it describes none, or one without an unknown piece.
+        ValueError: it describes none, or one without an unknown piece or with gaps in its ids.
     """
     try:
         tokenizer = Tokenizer.from_str(content.decode("utf-8"))
@@ -70,4 +70,6 @@ def read_tokenizer(content: bytes) -> Tokenizer:
         raise ValueError(f"is no tokenizer: {error}") from None
     if tokenizer.token_to_id(UNKNOWN) is None:
         raise ValueError(f"must have the piece {UNKNOWN}")
+    if max(tokenizer.get_vocab().values()) >= tokenizer.get_vocab_size():
+        raise ValueError("must number its pieces without a gap: tables have a row for each")
     return tokenizer

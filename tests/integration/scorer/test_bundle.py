@@ -155,6 +155,11 @@ DAMAGES: dict[str, tuple[str, Change]] = {
     "an unknown weighting": ("metadata.yaml", metadata("best", "training", "weighting")),
     "a temperature of 0": ("metadata.yaml", metadata(0, "training", "temperature")),
     "an unknown cost": ("metadata.yaml", metadata("free", "training", "cost")),
+    "a verbosity that is no switch": (
+        "metadata.yaml",
+        metadata("yes", *KNOBS, "per_model_verbosity"),
+    ),
+    "a curve that turns better into worse": ("metadata.yaml", metadata(-0.5, "curve", "scale")),
     "a flat curve": ("metadata.yaml", metadata(0, "curve", "slope")),
     "a curve that lacks a model": ("metadata.yaml", metadata({"small": 1}, "curve", "skills")),
     "a head of another shape": ("linear.npy", array("linear.npy", np.zeros((3, 2), np.float32))),
@@ -186,6 +191,10 @@ DAMAGES: dict[str, tuple[str, Change]] = {
     ),
     "deviations of 0": ("surface.npy", array("surface.npy", np.zeros((2, 47)))),
     "no tokenizer": ("tokenizer.json", lambda f: f.update({"tokenizer.json": b"{}"})),
+    "pieces that are numbered beyond the tables": (
+        "tokenizer.json",
+        change_json("tokenizer.json", lambda d: part(d, "model", "vocab").update(two=99)),
+    ),
     "word-piece weights without idf": ("piece_idf.npy", lambda f: f.pop("piece_idf.npy")),
 }
 
@@ -280,6 +289,13 @@ def test_measured_features_override_table_and_axes(tmp_path: Path) -> None:
     artifact = load(tiny.write(tmp_path, files)).artifact
     assert artifact.clusters.quality.tolist() == [[0.1, 0.1], [0.2, 0.2], [0.3, 0.4]]
     assert artifact.axes["small"].tokens_per_s == 7
+
+
+def test_a_models_name_means_itself_though_it_stands_in_for_another(tmp_path: Path) -> None:
+    files = tiny.members()
+    entry = {"provider": "acme", "bench_column": "large"}
+    registry([{"model": "small", **entry}, {"model": "large", **entry}])(files)
+    assert load(tiny.write(tmp_path, files)).artifact.aliases == {"small": 0, "large": 1}
 
 
 @pytest.mark.spec("SCO-16")

@@ -101,6 +101,9 @@ def _knobs(
     floor = _per_cluster(members, entry.get("alpha_floor", [0] * clusters), "alpha_floor", clusters)
     if max(alpha) + speed > 1 + 1e-9:
         raise members.fault(METADATA, "alpha and speed_weight must be at most 1 together")
+    is_verbose = entry.get("per_model_verbosity", False)
+    if not isinstance(is_verbose, bool):
+        raise members.fault(METADATA, "per_model_verbosity must be true or false")
     return ArtifactKnobs(
         alpha=alpha,
         alpha_floor=floor,
@@ -113,7 +116,7 @@ def _knobs(
             0,
             100_000,
         ),
-        is_verbosity_per_model=entry.get("per_model_verbosity", False) is True,
+        is_verbosity_per_model=is_verbose,
         is_cost_per_request=cost == "request",
     )
 
@@ -133,12 +136,15 @@ def _curve(members: Members, value: object, models: tuple[str, ...]) -> Curve | 
                 raise members.fault(METADATA, f"{key} of the curve lack model {model!r}")
         return [members.number(row[model], METADATA, f"{key}, {model}") for model in models]
 
+    scale = members.number(entry.get("scale", 1), METADATA, "scale of the curve")
+    if scale <= 0:
+        raise members.fault(METADATA, "scale of the curve must be above 0: better must stay better")
     return Curve(
         base=members.number(entry.get("base"), METADATA, "base of the curve"),
         weights=np.array(column("weights")),
         slope=slope,
         skills=np.array(column("skills")),
-        scale=members.number(entry.get("scale", 1), METADATA, "scale of the curve"),
+        scale=scale,
         shift=members.number(entry.get("shift", 0), METADATA, "shift of the curve"),
     )
 

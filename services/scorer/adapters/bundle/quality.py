@@ -53,8 +53,8 @@ def _registry(members: Members) -> tuple[tuple[str, ...], Mapping[str, int]]:
     listed = members.table(REGISTRY).get("deployed_models")
     if not isinstance(listed, list) or not listed:
         raise members.fault(REGISTRY, "deployed_models must be a list that is not empty")
-    aliases: dict[str, int] = {}
     models: list[str] = []
+    columns: list[tuple[str, int]] = []
     for index, value in enumerate(listed):
         entry = members.mapping(value, REGISTRY, f"deployed_models[{index}]")
         for key in _NAMES:
@@ -63,9 +63,11 @@ def _registry(members: Members) -> tuple[tuple[str, ...], Mapping[str, int]]:
         name = str(entry["model"])
         if name in models:
             continue
-        aliases.setdefault(name, len(models))
-        aliases.setdefault(str(entry["bench_column"]), len(models))
+        columns.append((str(entry["bench_column"]), len(models)))
         models.append(name)
+    aliases = {name: index for index, name in enumerate(models)}
+    for column, index in columns:
+        aliases.setdefault(column, index)
     return tuple(models), aliases
 
 
