@@ -117,6 +117,7 @@ def _text_of(kept: Kept) -> bytes:
         {
             "credential_id": kept.credential_id,
             "version": kept.version,
+            "deployment": kept.deployment,
             "key_id": kept.sealed.key_id,
             "ciphertext": base64.b64encode(kept.sealed.ciphertext).decode(),
         }
@@ -128,6 +129,7 @@ def _kept_of(text: bytes) -> Kept | None:
         found = orjson.loads(text)
         ciphertext = base64.b64decode(found["ciphertext"], validate=True)
         sealed = Sealed(str(found["key_id"]), ciphertext)
-        return Kept(str(found["credential_id"]), int(found["version"]), sealed)
+        deployment = str(found.get("deployment", ""))
+        return Kept(str(found["credential_id"]), int(found["version"]), sealed, deployment)
     except (orjson.JSONDecodeError, binascii.Error, KeyError, TypeError, ValueError):
         return None

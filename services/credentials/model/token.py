@@ -79,3 +79,5 @@ class Kept:
     version: int
     """Version of the secret that it replaces."""
     sealed: Sealed
+    deployment: str = ""
+    """Name of the deployment that kept it: several may share a disk. Empty: it did not say."""

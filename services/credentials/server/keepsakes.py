@@ -32,11 +32,25 @@ class Keepsakes:
     async def keep(self, credential: Credential, version: int, after: Secrets) -> None:
         """Keep the pair that replaces a version, where the disk lets us."""
         sealed = self._cipher.seal_secrets(after, credential.id, credential.spec.provider)
-        await self._tried(lambda: self._journal.keep(Kept(credential.id, version, sealed)))
+        kept = Kept(credential.id, version, sealed, self._deployment())
+        await self._tried(lambda: self._journal.keep(kept))
 
     async def drop(self, credential_id: str) -> None:
         """Forget the pair of a credential: the store has it, or a newer one."""
         await self._tried(lambda: self._journal.drop(credential_id))
+
+    async def tidy(self) -> bool:
+        """Forget the pairs of credentials that this deployment has no more; false: the store is
+        down, and nobody can say which those are."""
+        kept = await self._tried(self._journal.kept) or ()
+        gone = [one for one in kept if one.deployment == self._deployment() and self._is_gone(one)]
+        if gone:
+            await self._vault.poll()  # another replica may have added them just now
+        if not self._vault.is_store_up:
+            return False
+        for one in filter(self._is_gone, gone):
+            await self.drop(one.credential_id)
+        return True
 
     async def found(self) -> list[tuple[str, int, Secrets]]:
         """Return what is kept for credentials of the pool: id, version replaced, secrets."""
@@ -52,6 +66,12 @@ class Keepsakes:
             if secrets is not None:
                 found.append((one.credential_id, one.version, secrets))
         return found
+
+    def _deployment(self) -> str:
+        return self._vault.hasher.shared("journal")
+
+    def _is_gone(self, kept: Kept) -> bool:
+        return self._vault.stored(kept.credential_id) is None
 
     @staticmethod
     async def _tried(

@@ -11,6 +11,7 @@ from services.credentials.server.minting import LEASE_S
 if TYPE_CHECKING:
     from services.credentials.model import Credential
     from services.credentials.ports import TokenEndpoint
+    from services.credentials.server.keepsakes import Keepsakes
     from services.credentials.server.minting import Minter
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
@@ -24,12 +25,21 @@ SHARE_S = 4.0
 class Refresher:
     """Refreshes ahead of expiry, on demand, and after a refusal."""
 
-    def __init__(self, vault: Vault, minter: Minter, endpoint: TokenEndpoint, clock: Clock) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        minter: Minter,
+        keepsakes: Keepsakes,
+        endpoint: TokenEndpoint,
+        clock: Clock,
+    ) -> None:
         self._vault = vault
         self._minter = minter
+        self._keepsakes = keepsakes
         self._endpoint = endpoint
         self._clock = clock
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._is_untidy = True
 
     async def run(self) -> None:
         """Look for tokens that end soon until cancelled."""
@@ -41,6 +51,7 @@ class Refresher:
         """Begin what is due, store what could not be stored, give up what cannot be renewed."""
         now = self._clock.now_unix_s()
         await self._minter.store_late()
+        await self._tidy()
         for credential in tuple(self._vault.pool.by_id.values()):
             if not credential.spec.is_plan or self._minter.is_unstored(credential.id):
                 continue
@@ -54,6 +65,11 @@ class Refresher:
     async def start(self) -> None:
         """Take over what an earlier process kept and could not store."""
         await self._minter.recover()
+        await self._tidy()
+
+    def note_removal(self) -> None:
+        """Take note that credentials were removed: nothing of them is to stay on the disk."""
+        self._is_untidy = True
 
     async def aclose(self) -> None:
         """Let what was asked be answered and stored, then close the connections."""
@@ -86,6 +102,11 @@ class Refresher:
     def is_sendable(self, credential_id: str) -> bool:
         """Return whether a credential has a token that may go into a request now."""
         return refresh.is_sendable(self._vault.secrets_of(credential_id), self._clock.now_unix_s())
+
+    async def _tidy(self) -> None:
+        if self._is_untidy:
+            self._is_untidy = False
+            self._is_untidy |= not await self._keepsakes.tidy()
 
     def _needs_refresh(self, credential: Credential, rejected_version: int) -> bool:
         secrets = self._vault.secrets_of(credential.id)

@@ -126,7 +126,7 @@ class Service:
         self.operator = Operator(self.vault, self.grants, self.reports, clock, options.rules)
         keepsakes = Keepsakes(journal, cipher, self.vault)
         minter = Minter(self.vault, self.reports, store, tokens_of, keepsakes, options, clock)
-        self.refresher = Refresher(self.vault, minter, tokens_of, clock)
+        self.refresher = Refresher(self.vault, minter, keepsakes, tokens_of, clock)
         self.acquirer = Acquirer(
             self.vault,
             slots,
@@ -224,6 +224,7 @@ class Service:
                 self.feed.publish(credential.spec.installation_id, credential)
         if before.by_id.keys() <= after.by_id.keys():
             return
+        self.refresher.note_removal()
         for identity, credential in before.by_id.items():
             if identity not in after.by_id:
                 self.feed.publish(credential.spec.installation_id, Removed(identity))

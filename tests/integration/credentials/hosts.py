@@ -36,8 +36,16 @@ class Fallible(SqlStore):
     """A store that takes no records while it is told so."""
 
     is_broken = False
+    is_away = False
+    """Whether it cannot be read."""
     overtaken = 0
     """How many more writes are told that another one was faster."""
+
+    async def revision(self) -> int:
+        """Return the revision, or say that the store is down."""
+        if self.is_away:
+            raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
+        return await super().revision()
 
     async def replace(
         self, record: Record, expected_state_version: int, audit: AuditEntry | None

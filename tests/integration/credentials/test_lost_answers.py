@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,14 @@ import structlog
 from services.credentials.adapters.cipher import AesGcmCipher
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS
 from services.credentials.model import (
+    AuditEntry,
+    CredentialSpec,
     Kept,
+    Sealed,
     Secrets,
     SystemState,
 )
+from services.domain.vocab import CredentialKind
 from services.runtime import database
 from tests.fakes.tokens import TokenIssuer
 from tests.integration.credentials.cluster import KEY, named, running, until
@@ -165,6 +170,46 @@ async def test_what_is_no_pair_of_this_deployment_is_left_alone(
     await until(lambda: len(list((tmp_path / "tokens").iterdir())) == 3)
 
 
+@pytest.mark.spec("CRD-6", "CRD-140")
+@pytest.mark.parametrize("is_noted_at_start", [True, False])
+async def test_of_an_account_that_was_removed_nothing_stays_on_the_disk(
+    url: str, issuer: TokenIssuer, tmp_path: Path, *, is_noted_at_start: bool
+) -> None:
+    host = Host(url, issuer, tmp_path / "tokens", 0.2)
+    async with running(host.service):
+        await add(host, "ours")
+        await keep_empty(host, "ours")
+        await host.files.keep(Kept("theirs", 1, Sealed("key", b""), "another"))
+        await host.service.operator.delete("ours", 0, "somebody")
+        if not is_noted_at_start:
+            await host.look()
+            assert await names(host) == ["theirs"]
+            await keep_empty(host, "ours")
+    after = Host(url, issuer, tmp_path / "tokens", 0.2)
+    async with running(after.service):
+        assert await names(after) == ["theirs"]
+
+
+@pytest.mark.spec("CRD-140")
+async def test_a_pair_stays_on_the_disk_as_long_as_its_account_may_have_been_added_just_now(
+    url: str, issuer: TokenIssuer, tmp_path: Path
+) -> None:
+    one, two = (Host(url, issuer, tmp_path / "tokens", 0.2) for _ in range(2))
+    async with running(one.service, two.service):
+        await one.look()
+        await two.service.vault.poll()
+        await add(one, "added")
+        for name in ("added", "removed"):
+            await keep_empty(one, name)
+        two.service.refresher.note_removal()
+        two.store.is_away = True
+        await two.look()
+        assert len(await names(one)) == 2
+        two.store.is_away = False
+        await two.look()
+        assert await names(one) == ["added"]
+
+
 @pytest.mark.spec("CRD-132", "CRD-135", "CRD-139")
 async def test_who_lacks_a_key_never_puts_the_declared_token_over_the_newest(
     url: str, issuer: TokenIssuer, tmp_path: Path
@@ -201,3 +246,22 @@ async def test_on_sqlite_nobody_waits_for_a_process_that_died(
         async with asyncio.timeout(5):
             await after.look()
         assert after.tokens() == ("access-2", "R2")
+
+
+async def add(host: Host, credential_id: str) -> None:
+    """Store a credential that no file declares."""
+    spec = CredentialSpec("anthropic", CredentialKind.API_KEY)
+    credential = replace(named(host.service, "a"), id=credential_id, spec=spec)
+    audit = AuditEntry("somebody", "create", 0)
+    await host.service.vault.add(credential, Secrets(), "key", audit)
+
+
+async def keep_empty(host: Host, credential_id: str) -> None:
+    """Keep something that this deployment could have kept of a credential."""
+    deployment = host.service.vault.hasher.shared("journal")
+    await host.files.keep(Kept(credential_id, 1, Sealed("key", b""), deployment))
+
+
+async def names(host: Host) -> list[str]:
+    """Return the credentials of which something is kept."""
+    return [one.credential_id for one in await host.files.kept()]
