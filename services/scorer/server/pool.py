@@ -7,6 +7,7 @@ do it in time, and work whose caller has left is dropped unbegun.
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class EmbeddingPool:
         self._limit_s = limit_s
         self._clock = clock
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="embed")
+        self._counting = threading.Lock()
         self._pending = 0
         self._usual_s = 0.0
 
@@ -48,14 +50,13 @@ class EmbeddingPool:
                 self._usual_s /= 2
             raise _unavailable("the embedder is too busy to answer in time")
         until_s = self._clock.monotonic_s() + limit_s
-        self._pending += 1
-        work = asyncio.get_running_loop().run_in_executor(self._threads, self._run, text, until_s)
-        work.add_done_callback(self._ended)
+        work = self._threads.submit(self._run, text, until_s)
+        self._count(1)
+        work.add_done_callback(lambda _: self._count(-1))
         try:
             async with asyncio.timeout(limit_s):
-                return await asyncio.shield(work)
+                return await asyncio.wrap_future(work)
         except TimeoutError:
-            work.cancel()
             raise _unavailable(f"the embedder did not answer within {limit_s:.1f} s") from None
         except EmbedderError as error:
             raise _unavailable(f"the embedder failed: {error}") from None
@@ -74,10 +75,10 @@ class EmbeddingPool:
             raise EmbedderError(f"its vector has another shape than {self._embedder.dimensions}")
         return vector
 
-    def _ended(self, work: asyncio.Future[TextVector]) -> None:
-        self._pending -= 1
-        if not work.cancelled():
-            work.exception()
+    def _count(self, more: int) -> None:
+        """Take note of work that is in the queue or runs, whether or not somebody waits for it."""
+        with self._counting:
+            self._pending += more
 
 
 def _unavailable(message: str) -> RouterError:

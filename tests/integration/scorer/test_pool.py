@@ -122,6 +122,18 @@ async def test_work_whose_caller_has_left_is_never_begun(gate: Gate) -> None:
     assert gate.begun == ["first text", "third text"]
 
 
+@pytest.mark.spec("SCO-12")
+async def test_a_caller_that_is_cancelled_takes_its_work_along(gate: Gate) -> None:
+    busy = pool(gate, PATIENT_S)
+    first, left = (asyncio.ensure_future(busy.embed(f"{n} text")) for n in ("first", "left"))
+    await asyncio.sleep(0)
+    left.cancel()
+    await asyncio.gather(left, return_exceptions=True)
+    gate.open.set()
+    await asyncio.gather(first, busy.embed("third text"))
+    assert gate.begun == ["first text", "third text"]
+
+
 async def test_what_the_queue_cannot_do_in_time_is_refused_on_entry(gate: Gate) -> None:
     busy = pool(gate, PATIENT_S)
     first = asyncio.ensure_future(busy.embed("first text"))
@@ -155,3 +167,14 @@ async def test_a_busy_embedder_is_not_taken_for_a_faster_one(gate: Gate) -> None
         assert "too busy" in (await refused(busy, "later text", 0.3)).message
     gate.open.set()
     assert (await running).joint.shape == (WIDTH,)
+
+
+async def test_what_nobody_waits_for_any_more_still_keeps_its_thread_busy(gate: Gate) -> None:
+    clock = FakeClock()
+    busy = EmbeddingPool(Slow(clock, {"slow text": 0.5}, gate), 1, PATIENT_S, clock)
+    gate.open.set()
+    await busy.embed("slow text")
+    gate.open.clear()
+    assert "did not answer" in (await refused(busy, "long text", 0.11)).message
+    for _ in range(5):
+        assert "too busy" in (await refused(busy, "later text", 0.05)).message
