@@ -21,7 +21,7 @@ from services.credentials.model import Kept, Sealed
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SUFFIX = ".pair"
 
@@ -29,10 +29,14 @@ _log = get_logger("credentials")
 
 
 class TokenFiles:
-    """Keeps sealed pairs in one directory, which is made for the first of them."""
+    """Keeps sealed pairs in one directory, which is made for the first of them.
 
-    def __init__(self, directory: Path) -> None:
+    ``sync`` returns when what was written to a file or directory outlives a loss of power.
+    """
+
+    def __init__(self, directory: Path, sync: Callable[[int], None] = os.fsync) -> None:
         self._directory = directory
+        self._sync = sync
 
     async def keep(self, kept: Kept) -> None:
         """Keep a pair, on the disk when this returns; an earlier one of the account goes.
@@ -72,14 +76,14 @@ class TokenFiles:
             with os.fdopen(handle, "wb") as file:
                 file.write(_text_of(kept))
                 file.flush()
-                os.fsync(file.fileno())
+                self._sync(file.fileno())
             fresh.replace(path)
         except OSError:
             fresh.unlink(missing_ok=True)
             raise
         folder = os.open(self._directory, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            self._sync(folder)
         finally:
             os.close(folder)
 

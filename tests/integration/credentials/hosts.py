@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -41,6 +43,11 @@ class Fallible(SqlStore):
     overtaken = 0
     """How many more writes are told that another one was faster."""
 
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.writes: list[Record] = []
+        """Records that came, whether or not they were taken."""
+
     async def revision(self) -> int:
         """Return the revision, or say that the store is down."""
         if self.is_away:
@@ -51,6 +58,7 @@ class Fallible(SqlStore):
         self, record: Record, expected_state_version: int, audit: AuditEntry | None
     ) -> int:
         """Store a record, or say that the store is down."""
+        self.writes.append(record)
         if self.is_broken:
             raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
         if self.overtaken:
@@ -69,6 +77,7 @@ class Host:
         folder: Path,
         orphan_wait_s: float,
         keys: tuple[bytes, ...] = (KEY,),
+        sync: Callable[[int], None] = os.fsync,
     ) -> None:
         self.store = Fallible(url)
         now = FakeClock().now_unix_s()
@@ -82,7 +91,7 @@ class Host:
             poll_s=0,
             orphan_wait_s=orphan_wait_s,
         )
-        self.files = TokenFiles(folder)
+        self.files = TokenFiles(folder, sync)
         self.service = Service(
             self.store,
             AesGcmCipher(keys),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -74,6 +75,29 @@ async def test_a_kept_pair_is_stored_by_the_next_process_and_the_old_token_not_s
     assert list(folder.iterdir()) == []
     assert "token_recovered" in {line["event"] for line in lines}
     assert not any(text in str(lines) for text in ("mark-", "access-1"))
+
+
+@pytest.mark.spec("CRD-139", "CRD-140")
+async def test_a_pair_outlives_a_loss_of_power_before_the_store_or_anybody_hears_of_it(
+    url: str, issuer: TokenIssuer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tokens"
+    steps: list[tuple[bool, int, list[int], int, tuple[str, str]]] = []
+
+    def sync(handle: int) -> None:
+        status = os.fstat(handle)
+        pairs = [path.stat().st_ino for path in folder.glob("*.pair")]
+        is_file = stat.S_ISREG(status.st_mode) and status.st_size > 0
+        steps.append((is_file, status.st_ino, pairs, len(host.store.writes), host.tokens()))
+
+    host = Host(url, issuer, folder, 0.2, sync=sync)
+    async with running(host.service):
+        await host.look()
+        assert host.tokens() == ("access-2", "R2")
+    (_, file, *_), (_, directory, *_) = steps
+    before = (0, ("access-1", "R1"))
+    assert steps == [(True, file, [], *before), (False, directory, [file], *before)]
+    assert directory == folder.stat().st_ino
 
 
 @pytest.mark.spec("CRD-137", "CRD-139", "CRD-140")
