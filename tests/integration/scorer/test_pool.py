@@ -177,4 +177,5 @@ async def test_what_nobody_waits_for_any_more_still_keeps_its_thread_busy(gate: 
     gate.open.clear()
     assert "did not answer" in (await refused(busy, "long text", 0.11)).message
     for _ in range(5):
+        await asyncio.sleep(0)
         assert "too busy" in (await refused(busy, "later text", 0.05)).message
