@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from gateway import metrics
 from gateway.ledger.entries import Opened, Replay, Settled, line_of
 from gateway.ledger.notes import Notes
-from gateway.ledger.settlement import rates_in, rows_of, usage_of
+from gateway.ledger.settlement import settlement_of
 from gateway.ledger.ticket import Ticket
 from gateway.ledger.verify import verify
 from gateway.ledger.writer import Writer
-from gateway.model.record import AttemptKind, AttemptOutcome, Attribution, Bill, Opening
+from gateway.model.record import AttemptKind, Attribution, Opening
 from services.domain.errors import Reason, RouterError
-from services.domain.pricing import cost_at
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from gateway.ledger.ports import LedgerStore
     from gateway.ledger.verify import Audit
     from gateway.model import Action, BindingRef, Grant
-    from gateway.model.record import AttemptRecord, LedgerRow
+    from gateway.model.record import AttemptRecord, Bill, LedgerRow
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
 
@@ -41,7 +40,6 @@ _log = get_logger("gateway")
 MOST_WAITING_ROWS = 20_000
 """Rows that may wait for the store; over them no action is opened."""
 MOST_NAME_CHARS = 128
-_ANSWERED = frozenset({AttemptOutcome.SERVED.value, AttemptOutcome.BROKEN.value})
 
 
 class Sink(Protocol):
@@ -153,7 +151,7 @@ class Book:
     ) -> Bill | None:
         """Make, write and queue the rows of an action, at the prices of ``catalog``."""
         self.notes.drop(opening.key)
-        rows = rows_of(opening, records, catalog, self._clock.now_unix_s())
+        rows, bill = settlement_of(opening, records, catalog, self._clock.now_unix_s())
         segment = self.write(line_of(Settled(opening.key, rows)))
         # Rows whose line is lost keep the segment that opened them: a death would settle it anew.
         self._writer.add(rows, segment or opened_in)
@@ -162,7 +160,7 @@ class Book:
             _count(row)
         if self._settled is not None:
             self._settled(rows)
-        return next((bill for row in rows if (bill := _bill(row)) is not None), None)
+        return bill
 
     def _opening(
         self, action: Action, binding: BindingRef, grant: Grant | None, kind: AttemptKind
@@ -216,15 +214,8 @@ def _full(why: str) -> RouterError:
 
 def _name(text: str) -> str:
     """Return a name that clients make up as any store takes it."""
-    return "".join(char for char in text[:MOST_NAME_CHARS] if char.isprintable())
-
-
-def _bill(row: LedgerRow) -> Bill | None:
-    rates = rates_in(row)
-    if rates is None or row.outcome not in _ANSWERED:
-        return None
-    usage = usage_of(row)
-    return Bill(usage, cost_at(usage, rates))
+    name = text[:MOST_NAME_CHARS]
+    return name if name.isprintable() else "".join(filter(str.isprintable, name))
 
 
 def _count(row: LedgerRow) -> None:

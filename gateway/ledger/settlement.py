@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from gateway.model.record import (
     AttemptOutcome,
     AttemptRecord,
+    Bill,
     LedgerRow,
     Opening,
     UsageSource,
 )
 from services.domain.copying import replace
 from services.domain.pricing import (
+    Cost,
     Rates,
     cost_at,
     price_of,
@@ -39,6 +41,8 @@ MOST_MICROS = 2**62
 CYBER_RESCUE = "cyber_refusal"
 FIRST_CAUSE = "first"
 """Why the first attempt of a walk is made, in dispatch's words."""
+_ANSWERED = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
+_NOTHING = Usage()
 _CONSUMED = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN, AttemptOutcome.ABORTED})
 
 
@@ -46,12 +50,24 @@ def rows_of(
     opening: Opening, records: Iterable[AttemptRecord], catalog: Catalog, now_unix_s: float
 ) -> tuple[LedgerRow, ...]:
     """Return one row for each attempt that was sent, as far as anybody knows."""
-    known = tuple(records)
-    return tuple(
-        _row(opening, measured(record, opening.estimated_input_tokens), catalog, now_unix_s, known)
-        for record in known
-        if record.outcome is not AttemptOutcome.SKIPPED
-    )
+    return settlement_of(opening, records, catalog, now_unix_s)[0]
+
+
+def settlement_of(
+    opening: Opening, records: Iterable[AttemptRecord], catalog: Catalog, now_unix_s: float
+) -> tuple[tuple[LedgerRow, ...], Bill | None]:
+    """Return the rows of an action, and what its first attempt that answered costs."""
+    walk = tuple(records)
+    rows: list[LedgerRow] = []
+    bill: Bill | None = None
+    for record in walk:
+        if record.outcome is AttemptOutcome.SKIPPED:
+            continue
+        row, cost = _row(opening, record, catalog, now_unix_s, walk)
+        rows.append(row)
+        if bill is None and cost is not None and record.outcome in _ANSWERED:
+            bill = Bill(usage_of(row), cost)
+    return tuple(rows), bill
 
 
 def unknown_attempt(opening: Opening) -> AttemptRecord:
@@ -66,13 +82,15 @@ def measured(record: AttemptRecord, estimated_input_tokens: int) -> AttemptRecor
 
     Counts of an answer that broke off may be placeholders: its output is at least what passed.
     """
+    if record.usage is not None and record.source is UsageSource.REPORTED:
+        return record
     passed = -(-record.output_chars // CHARS_PER_TOKEN)
     if record.usage is None:
         if record.outcome not in _CONSUMED:
             return record
         estimate = Usage(fresh_input=estimated_input_tokens, output=passed)
         return replace(record, usage=estimate, source=UsageSource.ESTIMATED)
-    if record.source is UsageSource.REPORTED or record.usage.output >= passed:
+    if record.usage.output >= passed:
         return record
     longer = replace(record.usage, output=passed)
     return replace(record, usage=longer, source=UsageSource.ESTIMATED)
@@ -122,8 +140,9 @@ def rates_in(row: LedgerRow) -> Rates | None:
 
 def recomputed(row: LedgerRow) -> tuple[int | None, int]:
     """Return what a row should cost and charge, from its own tokens and rates."""
-    cost = _cost(usage_of(row), rates_in(row))
-    return cost, (cost or 0) if row.is_charged else 0
+    rates = rates_in(row)
+    micros = _bounded_micros(cost_at(usage_of(row), rates) if rates is not None else None)
+    return micros, (micros or 0) if row.is_charged else 0
 
 
 def _row(
@@ -132,18 +151,20 @@ def _row(
     catalog: Catalog,
     now_unix_s: float,
     walk: tuple[AttemptRecord, ...],
-) -> LedgerRow:
-    usage = _believed(record.usage or Usage())
-    binding = record.binding
+) -> tuple[LedgerRow, Cost | None]:
+    record = measured(record, opening.estimated_input_tokens)
+    usage = _believed(record.usage or _NOTHING)
+    binding, payer = record.binding, record.attribution
     price = price_of(catalog, binding.model_id, binding.provider, binding.index)
     rates = (
         rates_of(price, prompt_tokens(usage), is_fast=record.is_fast_tier)
         if price is not None
         else None
     )
-    cost = _cost(usage, rates)
+    cost = cost_at(usage, rates) if rates is not None else None
+    micros = _bounded_micros(cost)
     charges = is_charged(record, walk)
-    return LedgerRow(
+    row = LedgerRow(
         action_id=opening.action_id,
         attempt=record.number,
         kind=opening.kind.value,
@@ -167,13 +188,13 @@ def _row(
         read_millionths=rates.read_millionths if rates else None,
         write_millionths=rates.write_millionths if rates else None,
         write_1h_millionths=rates.write_1h_millionths if rates else None,
-        cost_micros=cost,
+        cost_micros=micros,
         is_charged=charges,
-        charged_micros=(cost or 0) if charges else 0,
-        fingerprint=record.attribution.fingerprint,
-        credential_kind=record.attribution.kind,
-        credential_owner=record.attribution.owner,
-        is_subscription_served=record.attribution.is_subscription_served,
+        charged_micros=(micros or 0) if charges else 0,
+        fingerprint=payer.fingerprint,
+        credential_kind=payer.kind,
+        credential_owner=payer.owner,
+        is_subscription_served=payer.is_subscription_served,
         is_fast_tier=record.is_fast_tier,
         cause=record.cause,
         failure=record.failure,
@@ -181,10 +202,11 @@ def _row(
         opened_unix_s=opening.opened_unix_s,
         settled_unix_s=now_unix_s,
     )
+    return row, cost
 
 
-def _cost(usage: Usage, rates: Rates | None) -> int | None:
-    return None if rates is None else min(cost_at(usage, rates).micros, MOST_MICROS)
+def _bounded_micros(cost: Cost | None) -> int | None:
+    return None if cost is None else min(cost.micros, MOST_MICROS)
 
 
 def _outcome(record: AttemptRecord) -> str:
@@ -195,11 +217,20 @@ def _outcome(record: AttemptRecord) -> str:
 
 def _believed(usage: Usage) -> Usage:
     """Return counts within what a prompt or an answer can have."""
+    fresh, read, written, written_1h = (
+        usage.fresh_input,
+        usage.cache_read,
+        usage.cache_write,
+        usage.cache_write_1h,
+    )
+    counts = (fresh, read or 0, written or 0, written_1h, usage.output, usage.reasoning)
+    if min(counts) >= 0 and max(counts) <= MOST_TOKENS:
+        return usage
     return Usage(
-        fresh_input=_bounded(usage.fresh_input),
-        cache_read=None if usage.cache_read is None else _bounded(usage.cache_read),
-        cache_write=None if usage.cache_write is None else _bounded(usage.cache_write),
-        cache_write_1h=_bounded(usage.cache_write_1h),
+        fresh_input=_bounded(fresh),
+        cache_read=None if read is None else _bounded(read),
+        cache_write=None if written is None else _bounded(written),
+        cache_write_1h=_bounded(written_1h),
         output=_bounded(usage.output),
         reasoning=_bounded(usage.reasoning),
     )

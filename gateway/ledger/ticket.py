@@ -89,15 +89,13 @@ class Ticket:
             else BindingRef(part.model_id, part.provider, "", part.binding_index)
         )
         attribution = part.attribution or self._opening.attribution
-        self._note(
-            AttemptRecord(
-                part.number,
-                binding,
-                AttemptOutcome.ABORTED,
-                attribution,
-                cause=part.cause,
-            )
+        record = AttemptRecord(
+            part.number, binding, AttemptOutcome.ABORTED, attribution, cause=part.cause
         )
+        if record == self._planned:  # the opening tells it anyway: it need not be written
+            self._records[record.number] = record
+        else:
+            self._note(record)
 
     def _progress(self) -> None:
         """Note what our tap saw, now and then; the first chunk has not passed it yet."""
@@ -110,10 +108,8 @@ class Ticket:
             self._note(self._with_tap(self._open_record))
 
     def _note(self, record: AttemptRecord) -> None:
-        """Keep a record; what the opening tells anyway need not be written."""
         self._records[record.number] = record
-        if record != self._planned:
-            self._sink.note(self._opening, record)
+        self._sink.note(self._opening, record)
 
     @property
     def _open_record(self) -> AttemptRecord:

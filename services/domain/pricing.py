@@ -101,8 +101,8 @@ def cost_of(usage: Usage, price: Price, *, is_fast: bool = False) -> Cost:
 
 def prompt_tokens(usage: Usage) -> int:
     """Return the size of the whole prompt: fresh, read and written."""
-    parts = (usage.fresh_input, usage.cache_read or 0, usage.cache_write or 0)
-    return sum(max(0, part) for part in parts)
+    read, written = usage.cache_read or 0, usage.cache_write or 0
+    return max(0, usage.fresh_input) + max(0, read) + max(0, written)
 
 
 def price_of(catalog: Catalog, model_id: str, provider: str, index: int) -> Price | None:
@@ -110,9 +110,13 @@ def price_of(catalog: Catalog, model_id: str, provider: str, index: int) -> Pric
     model = catalog.models.get(model_id)
     if model is None:
         return None
-    bound = [binding for binding in model.bindings if binding.provider == provider]
-    exact = [binding for binding in bound if binding.index == index]
-    return (*exact, *bound, model.bindings[0])[0].price
+    bound = None
+    for binding in model.bindings:
+        if binding.provider == provider:
+            if binding.index == index:
+                return binding.price
+            bound = bound or binding
+    return (bound or model.bindings[0]).price
 
 
 def usd_text(parts: int) -> str:

@@ -8,11 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.ledger.settlement import measured, recomputed
+from gateway.ledger.settlement import measured, recomputed, settlement_of
 from gateway.model import BindingRef
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution, UsageSource
 from services.domain.wire.model import Usage
-from tests.unit.gateway.ledger.cases import ACME, COST_MICROS, GLOBEX, OPENING, USAGE, record, rows
+from tests.unit.gateway.ledger.cases import (
+    ACME,
+    CATALOG,
+    COST_MICROS,
+    GLOBEX,
+    OPENING,
+    USAGE,
+    record,
+    rows,
+)
 
 O = AttemptOutcome  # noqa: E741 - read in tables
 
@@ -111,6 +120,16 @@ def test_counts_beyond_belief_are_bounded() -> None:
     assert row.cache_read_tokens == 0
     assert row.cost_micros is not None
     assert row.cost_micros < 2**63
+
+
+@pytest.mark.parametrize("end", [O.SERVED, O.BROKEN])
+def test_the_bill_is_of_the_attempt_that_answered(end: AttemptOutcome) -> None:
+    failed = record(O.FAILED, usage=USAGE)
+    answered = record(end, 2, usage=USAGE, binding=GLOBEX, attribution=Attribution("f", "k", "x"))
+    made, bill = settlement_of(OPENING, (record(O.SKIPPED, 3), failed, answered), CATALOG, 0.0)
+    assert bill is not None
+    assert (bill.usage, bill.cost.micros) == (USAGE, made[1].cost_micros) == (USAGE, 1400)
+    assert settlement_of(OPENING, (failed, record(O.ABORTED, 2)), CATALOG, 0.0)[1] is None
 
 
 outcomes = st.sampled_from(list(AttemptOutcome))
