@@ -8,6 +8,7 @@ The time that is left travels as the deadline of each call.
 from __future__ import annotations
 
 import contextvars
+import functools
 import random
 import re
 import time
@@ -19,20 +20,24 @@ if TYPE_CHECKING:
 CALLER_KEY = "x-caller-service"
 """Names the calling service of ours; believed only where the transport is trusted."""
 
-FORWARDED = (
-    "traceparent",
-    "tracestate",
-    "x-request-id",
-    "x-action-id",
-    "x-attempt",
-    "x-installation-id",
-    "x-config-version",
+TRACE_KEY = "traceparent"
+FORWARDED = frozenset(
+    {
+        TRACE_KEY,
+        "tracestate",
+        "x-request-id",
+        "x-action-id",
+        "x-attempt",
+        "x-installation-id",
+        "x-config-version",
+    }
 )
 
 MAX_METADATA_BYTES = 4096
 
-_ids = random.Random()  # noqa: S311 - ids of traces guard nothing, and each call makes one
-_TRACEPARENT = re.compile(r"^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$")
+_id = random.Random().getrandbits  # noqa: S311 - ids of traces guard nothing; each call makes one
+_TRACEPARENT = re.compile(r"^(00-[0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$")
+_NO_TRACE = f"00-{'0' * 32}"
 
 current: contextvars.ContextVar[tuple[tuple[str, str], ...]] = contextvars.ContextVar(
     "pointsman_call_context", default=()
@@ -76,16 +81,22 @@ def allowed(pairs: Iterable[tuple[str, str | bytes]]) -> tuple[tuple[str, str], 
 
 def new_traceparent(parent: str | None = None, *, is_sampled: bool = True) -> str:
     """Return a traceparent for a new span: a child of ``parent`` where that is valid."""
-    match = _TRACEPARENT.match(parent or "")
-    span_id = f"{_ids.getrandbits(64):016x}"
-    if match and match[1] != "0" * 32:
-        return f"00-{match[1]}-{span_id}-{match[3]}"
-    return f"00-{_ids.getrandbits(128):032x}-{span_id}-{'01' if is_sampled else '00'}"
+    kept = _kept_of(parent or "")
+    trace, flags = kept or (f"00-{_id(128):032x}", "01" if is_sampled else "00")
+    return f"{trace}-{_id(64):016x}-{flags}"
+
+
+@functools.lru_cache(maxsize=1024)  # an action makes half a dozen children of one parent
+def _kept_of(parent: str) -> tuple[str, str] | None:
+    """Return what children have of a traceparent: its trace and its flags; None: not valid."""
+    match = _TRACEPARENT.match(parent)
+    return (match[1], match[2]) if match and match[1] != _NO_TRACE else None
 
 
 def outgoing(caller: str) -> tuple[tuple[str, str], ...]:
     """Return the metadata for a call made now by ``caller``."""
-    pairs = [(CALLER_KEY, caller)]
-    for key, value in current.get():
-        pairs.append((key, new_traceparent(value) if key == "traceparent" else value))
-    return tuple(pairs)
+    pairs = [
+        (key, new_traceparent(value)) if key == TRACE_KEY else (key, value)
+        for key, value in current.get()
+    ]
+    return ((CALLER_KEY, caller), *pairs)
