@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+
+from pointsman.common.v1 import binding_pb2
 
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import text
 from services.planner.model.question import Binding
 
-if TYPE_CHECKING:
-    from pointsman.common.v1 import binding_pb2
+MOST_BINDINGS = 256
+"""Decoded bindings that are kept: an action asks about those that others asked about."""
 
 
 def usd(micro_usd: int, field: str) -> float:
@@ -30,6 +32,12 @@ def binding(message: binding_pb2.BindingRef, field: str) -> Binding:
     Raises:
         InvalidRequestError: one of them is not.
     """
+    return _binding(message.SerializeToString(), field)
+
+
+@functools.lru_cache(maxsize=MOST_BINDINGS)
+def _binding(sealed: bytes, field: str) -> Binding:
+    message = binding_pb2.BindingRef.FromString(sealed)
     return Binding(
         text(message.model_id, f"{field}.model_id"),
         text(message.provider, f"{field}.provider"),

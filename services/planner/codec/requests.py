@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
 from typing import TYPE_CHECKING
+
+from pointsman.common.v1 import binding_pb2
+from pointsman.planner.v1 import planner_pb2 as pb
 
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import count, text, within
+from services.domain.frozen import dataclass
 from services.planner.codec import enums
 from services.planner.codec.fields import binding, usd
 from services.planner.model.question import (
@@ -23,15 +27,16 @@ from services.planner.model.question import (
 )
 
 if TYPE_CHECKING:
-    from pointsman.common.v1 import binding_pb2
-    from pointsman.planner.v1 import planner_pb2 as pb
-
     from services.domain.vocab import ModelTier
 
 MAX_READ_MULTIPLIER = 2.0
 MAX_WRITE_MULTIPLIER = 4.0
 MAX_SESSION_BYTES = 8
 """What a log line shows of a session key."""
+MOST_ROWS = 512
+"""Decoded rows of prices that are kept: they change with the catalog alone."""
+MOST_OVERRIDES = 64
+"""Decoded overrides that are kept: there are as many as settings of keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,20 @@ def decode(message: pb.PlanActionRequest) -> Request:
                 if message.HasField("available_models")
                 else None
             ),
-            prices=tuple(_row(row, f"prices[{i}]") for i, row in enumerate(message.prices)),
+            prices=tuple(
+                _row(row.SerializeToString(), index) for index, row in enumerate(message.prices)
+            ),
             cost_factors={
                 model: within(factor, 1.0, f"cost_factors[{model!r}]")
                 for model, factor in message.cost_factors.items()
             },
             summary=_summary(message.summary) if message.HasField("summary") else None,
         ),
-        overrides=_overrides(message.overrides) if message.HasField("overrides") else None,
+        overrides=(
+            _overrides(message.overrides.SerializeToString())
+            if message.HasField("overrides")
+            else None
+        ),
         labels=Labels(
             catalog_version=text(message.catalog_version, "catalog_version"),
             config_version=text(message.config_version, "config_version"),
@@ -106,18 +117,18 @@ def _pin(message: pb.Pin) -> Pin:
         binding=binding(message.binding, "pin.binding"),
         has_completed_action=message.has_completed_action,
         cache_state=state,
-        tier=_tier(message, "pin"),
-        risk=_risk(message, "pin", "risk_ratio"),
-        mean_risk=_risk(message, "pin", "mean_risk_ratio"),
+        tier=_tier(message, "pin.tier"),
+        risk=_risk(message, "pin.risk_ratio"),
+        mean_risk=_mean_risk(message, "pin.mean_risk_ratio"),
     )
 
 
 def _fresh(message: pb.FreshDecision) -> Fresh:
     return Fresh(
         binding=binding(message.binding, "fresh.binding"),
-        tier=_tier(message, "fresh"),
-        risk=_risk(message, "fresh", "risk_ratio"),
-        mean_risk=_risk(message, "fresh", "mean_risk_ratio"),
+        tier=_tier(message, "fresh.tier"),
+        risk=_risk(message, "fresh.risk_ratio"),
+        mean_risk=_mean_risk(message, "fresh.mean_risk_ratio"),
         leftover_tokens=count(
             message.leftover_prefix_token_count, "fresh.leftover_prefix_token_count"
         ),
@@ -125,17 +136,22 @@ def _fresh(message: pb.FreshDecision) -> Fresh:
 
 
 def _tier(message: pb.Pin | pb.FreshDecision, path: str) -> ModelTier | None:
-    return enums.tier(message.tier, f"{path}.tier") if message.HasField("tier") else None
+    return enums.tier(message.tier, path) if message.HasField("tier") else None
 
 
-def _risk(message: pb.Pin | pb.FreshDecision, path: str, field: str) -> float | None:
-    if not message.HasField(field):
+def _risk(message: pb.Pin | pb.FreshDecision, path: str) -> float | None:
+    return within(message.risk_ratio, 1.0, path) if message.HasField("risk_ratio") else None
+
+
+def _mean_risk(message: pb.Pin | pb.FreshDecision, path: str) -> float | None:
+    if not message.HasField("mean_risk_ratio"):
         return None
-    value = message.risk_ratio if field == "risk_ratio" else message.mean_risk_ratio
-    return within(value, 1.0, f"{path}.{field}")
+    return within(message.mean_risk_ratio, 1.0, path)
 
 
-def _row(message: binding_pb2.BindingPrice, path: str) -> PriceRow:
+@functools.lru_cache(maxsize=MOST_ROWS)
+def _row(sealed: bytes, index: int) -> PriceRow:
+    message, path = binding_pb2.BindingPrice.FromString(sealed), f"prices[{index}]"
     if not message.HasField("price"):
         raise InvalidRequestError.of(f"{path}.price", "must be set")
     return PriceRow(
@@ -179,7 +195,9 @@ def _summary(message: pb.SummaryOffer) -> SummaryOffer:
     )
 
 
-def _overrides(message: pb.PlannerOverrides) -> Overrides:
+@functools.lru_cache(maxsize=MOST_OVERRIDES)
+def _overrides(sealed: bytes) -> Overrides:
+    message = pb.PlannerOverrides.FromString(sealed)
     has = message.HasField
     if has("remaining_action_count") and message.remaining_action_count < 0:
         raise InvalidRequestError.of("overrides.remaining_action_count", "must be at least 0")
