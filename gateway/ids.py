@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
+from services.runtime.randomness import random_bytes
 
 
 def new_id(prefix: str) -> str:
     """Return a fresh id with that prefix."""
-    return prefix + secrets.token_hex(12)
+    return prefix + random_bytes().hex()

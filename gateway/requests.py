@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from gateway import identity
 from gateway.body import decoded_body, read_body, too_large
 from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
+from gateway.ids import new_id
 from gateway.knobs import knobs_of
 from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
 from gateway.model.action import OverflowStyle
@@ -40,7 +40,7 @@ BODY_TIMEOUT_S = 120.0
 
 def new_action_id() -> ActionId:
     """Return an id that is unique for ever."""
-    return ActionId(f"act_{secrets.token_hex(12)}")
+    return ActionId(new_id("act_"))
 
 
 def forced_effort(headers: Mapping[str, str]) -> str:

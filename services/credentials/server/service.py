@@ -39,6 +39,7 @@ from services.credentials.server.slots import Slots
 from services.credentials.server.usages import Usages
 from services.credentials.server.vault import Vault
 from services.runtime.log import get_logger
+from services.runtime.randomness import random_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -246,4 +247,4 @@ def _note_end(task: asyncio.Task[None]) -> None:
 
 
 def _new_nonce() -> bytes:
-    return randomness.token_bytes(tokens.NONCE_BYTES)
+    return random_bytes(tokens.NONCE_BYTES)
