@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-from services.domain.frozen import dataclass
 
 if TYPE_CHECKING:
     from services.domain.vocab import CredentialKind, CredentialOwner

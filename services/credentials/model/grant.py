@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.credentials.model.credential import PLAN_KINDS
-from services.domain.frozen import dataclass
 
 if TYPE_CHECKING:
     from services.credentials.model.eligibility import PlanColour

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Bucket, MarkKind, Verdict
-from services.domain.frozen import dataclass
 
 if TYPE_CHECKING:
     from services.credentials.model import Credential, Mark, Subject

@@ -6,13 +6,12 @@ its cost hardly grows with the pool.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.credentials.model import Bucket, Credential, Judged, Verdict
 from services.credentials.policy.matching import serves
 from services.credentials.policy.standing import NEVER, Standing, standing_of
-from services.domain.frozen import dataclass
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:

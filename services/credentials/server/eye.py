@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.credentials.model import Cursor, CursorKey, Decision, Query, Verdict
@@ -12,7 +13,6 @@ from services.credentials.policy.trial import with_trial
 from services.credentials.server.asking import presented_for
 from services.credentials.server.views import Views
 from services.domain.errors import RouterError
-from services.domain.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2
@@ -11,7 +12,6 @@ from pointsman.planner.v1 import planner_pb2 as pb
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import count, text, within
-from services.domain.frozen import dataclass
 from services.planner.codec import enums
 from services.planner.codec.fields import binding, usd
 from services.planner.model.question import (

@@ -6,9 +6,9 @@ threshold of 0 to 0.02 USD cost within one per cent of each other in the simulat
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from services.domain.frozen import dataclass
 from services.planner.model.question import Economics
 
 if TYPE_CHECKING:

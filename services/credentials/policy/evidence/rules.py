@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from services.credentials.model import NO_SUBJECT, Subject
 from services.credentials.policy.matching import canonical_model
-from services.domain.frozen import dataclass
 from services.domain.vocab import CredentialKind, WireFamily
 
 if TYPE_CHECKING:
