@@ -4,12 +4,16 @@ A frozen dataclass stores each of its fields by ``object.__setattr__``, which ta
 long as an assignment, and an action builds two hundred values: a tenth of its CPU. That nobody
 writes to a value is for type checkers and tests to see, which know all of the code; a quickened
 class lets its fields be assigned, and does so itself. What it is, compares and is keyed by stays.
+
+An enum reads the ``value`` of a member by two functions in Python; a quickened one reads it in C.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,11 +39,20 @@ def quicken_all() -> int:
 
 
 def quicken(value: Value) -> bool:
-    """Give a frozen dataclass with slots a faster ``__init__``; return whether it could be."""
+    """Make an enum, or a frozen dataclass with slots, faster; return whether it could be."""
+    if issubclass(value, enum.Enum):
+        return _quicken_enum(value)
     if not _is_quickenable(value):
         return False
     del value.__setattr__, value.__delattr__
     value.__init__ = _init_of(value)
+    return True
+
+
+def _quicken_enum(value: Value) -> bool:
+    if hasattr(value, "value"):  # a member, something of its own, or quickened before
+        return False
+    value.value = property(attrgetter("_value_"))
     return True
 
 

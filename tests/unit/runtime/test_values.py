@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import inspect
 import pickle
 from collections.abc import Mapping
@@ -120,3 +121,48 @@ def test_arguments_are_checked_as_before() -> None:
         Checked(2, 1)
     with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'high'"):
         Checked(1)  # type: ignore[call-arg]  # what is refused
+
+
+class Colour(enum.StrEnum):
+    """A set of words, as ours are."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Odd(enum.Enum):
+    """A member has the name of what is quickened."""
+
+    value = "odd"
+
+
+class Shouted(enum.Enum):
+    """What is quickened is the class's own."""
+
+    LOW = "low"
+
+    @property
+    def value(self) -> str:
+        """In capitals."""
+        return str(self._value_).upper()
+
+
+def test_a_quickened_enum_reads_its_values_without_the_slow_look_up() -> None:
+    assert quicken(Colour)
+    assert isinstance(vars(Colour)["value"], property)
+    assert [colour.value for colour in Colour] == ["red", "blue"]
+    assert (Colour("red"), Colour["BLUE"], repr(Colour.RED)) == (
+        Colour.RED,
+        Colour.BLUE,
+        "<Colour.RED: 'red'>",
+    )
+    assert pickle.loads(pickle.dumps(Colour.RED)) is Colour.RED  # noqa: S301 - our own bytes
+    with pytest.raises(AttributeError):
+        Colour.RED.value = "blue"  # type: ignore[misc]  # what is tried
+
+
+def test_an_enum_with_a_value_of_its_own_keeps_it() -> None:
+    assert not quicken(Odd)
+    assert not quicken(Shouted)
+    assert Odd["value"]._value_ == "odd"
+    assert Shouted.LOW.value == "LOW"
