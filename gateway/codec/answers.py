@@ -15,7 +15,6 @@ from gateway.codec.attempts import (
     binding_of,
     effect_of,
     record_of,
-    usage_of,
 )
 from gateway.codec.enums import (
     AVAILABILITY_OF,
@@ -202,13 +201,14 @@ def _tail(tail: dispatch_pb2.Tail) -> Tail:
             message=tail.failure.message,
             is_error_frame_sent=tail.failure.is_error_frame_sent,
         )
+    attempt = record_of(tail.attempt) if tail.HasField("attempt") else None
     return Tail(
-        usage=usage_of(tail.attempt.usage) if tail.attempt.HasField("usage") else None,
+        usage=attempt.usage if attempt is not None else None,
         stop_reason=STOP_OF.get(tail.stop_reason),
         failure=failure,
         attempt_count=tail.attempt_count,
         refusal_seen=tail.refusal_seen,
-        attempt=record_of(tail.attempt) if tail.HasField("attempt") else None,
+        attempt=attempt,
         effect=effect_of(tail.effect),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pointsman.common.v1 import attempt_pb2, binding_pb2
+from pointsman.common.v1 import attempt_pb2, binding_pb2, grant_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
 from gateway.codec.enums import (
@@ -25,14 +25,14 @@ from services.domain.vocab import FailureClass
 from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
-    from pointsman.common.v1 import grant_pb2, usage_pb2
+    from pointsman.common.v1 import usage_pb2
 
     from gateway.model.attempt import Rescue
     from services.domain.catalog import Binding
     from services.domain.fields import Fields
 
-MOST_BINDINGS = 1024
-"""Encoded bindings that are kept."""
+MOST_KEPT = 1024
+"""Bindings, credentials and effects that are kept of each kind: attempts name the same few."""
 _WITH_OUTPUT = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
 
 
@@ -60,6 +60,12 @@ def record_of(message: attempt_pb2.AttemptRecord) -> AttemptRecord:
 
 def effect_of(message: dispatch_pb2.SessionEffect) -> Effect | None:
     """Return what a session is to remember; None where that is nothing, or not known here."""
+    return _effect(message.SerializeToString())
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _effect(sealed: bytes) -> Effect | None:
+    message = dispatch_pb2.SessionEffect.FromString(sealed)
     kind = EFFECT_OF.get(message.kind)
     return Effect(kind, message.model_id, message.provider) if kind is not None else None
 
@@ -90,7 +96,7 @@ def binding_ref(binding: BindingRef | Binding) -> binding_pb2.BindingRef:
     )
 
 
-@lru_cache(maxsize=MOST_BINDINGS)
+@lru_cache(maxsize=MOST_KEPT)
 def planned_binding(binding: BindingRef, effort: str = "") -> attempt_pb2.PlannedBinding:
     """Return a binding to try, perhaps with a forced effort; dispatch knows its dialect.
 
@@ -105,6 +111,12 @@ def planned_binding(binding: BindingRef, effort: str = "") -> attempt_pb2.Planne
 
 def attribution_of(message: grant_pb2.CredentialAttribution) -> Attribution:
     """Return which credential served, and who pays."""
+    return _attribution(message.SerializeToString())
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _attribution(sealed: bytes) -> Attribution:
+    message = grant_pb2.CredentialAttribution.FromString(sealed)
     kind = KIND_OF.get(message.kind)
     return Attribution(
         fingerprint=message.fingerprint,
@@ -116,6 +128,12 @@ def attribution_of(message: grant_pb2.CredentialAttribution) -> Attribution:
 
 def binding_of(message: binding_pb2.BindingRef, context_window_tokens: int = 0) -> BindingRef:
     """Return one model at one provider."""
+    return _binding(message.SerializeToString(), context_window_tokens)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _binding(sealed: bytes, context_window_tokens: int) -> BindingRef:
+    message = binding_pb2.BindingRef.FromString(sealed)
     return BindingRef(
         message.model_id,
         message.provider,
