@@ -82,11 +82,12 @@ def planned_bindings(
 
 def permitted_bindings(model: Model, record: EligibilityRecord) -> tuple[BindingRef, ...]:
     """Return the bindings of ``model`` that may serve, in catalog order."""
-    return tuple(
+    permitted = [
         BindingRef.of(binding)
         for binding in model.bindings
         if removal_of(record, model.id, binding.provider) is None
-    )
+    ]
+    return tuple(permitted)
 
 
 def _nothing_serves(

@@ -29,7 +29,7 @@ def removal_of(record: EligibilityRecord, model_id: str, provider: str) -> Layer
     for excluded in record.excluded_providers:
         if excluded.provider == provider:
             return excluded.layer
-    if all(state.provider != provider for state in record.enabled_providers):
+    if provider not in [state.provider for state in record.enabled_providers]:
         return Layer.NO_CREDENTIAL
     if record.is_gateway_exclusive and not any(
         entry.provider == provider and model_id in entry.upstream_id_by_model

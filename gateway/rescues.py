@@ -7,7 +7,6 @@ session's strikes. Which fault opens which target is dispatch's to know.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from gateway.deciding.hard_pins import by_price
@@ -22,7 +21,7 @@ from services.domain.vocab import CredentialKind
 from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from gateway.deciding.pinned import Moment
     from gateway.ground import Ground
@@ -77,7 +76,7 @@ def with_rescues(
         decision,
         plan=replace(
             plan,
-            rescues=tuple(candidates.all()),
+            rescues=candidates.all(),
             is_cyber_retry_enabled=rules.is_cyber_on and not plan.is_user_forced,
             is_throttle_wait_enabled=rules.is_throttle_wait_on,
             is_transient_cooling_enabled=rules.is_transient_cooling_on,
@@ -138,81 +137,92 @@ class _Candidates:
         self._permitted: dict[str, tuple[BindingRef, ...]] = {}
         self._pool = self._others()
 
-    def all(self) -> Iterator[Rescue]:
+    def all(self) -> tuple[Rescue, ...]:
         """Return them all; only those of the same model where another purse must not pay."""
-        yield from self._plans()
+        found = self._plans()
         is_bound = self._decision.scope is not CredentialScope.DEPLOYMENT
         if is_bound and not self._decision.record.is_gateway_exclusive:
-            return
+            return tuple(found)
         if stored_field(self._ground.action.request):
-            return
+            return tuple(found)
         plan = self._plan
         if not plan.is_user_forced:
             if self._rules.is_cyber_on and not plan.is_hard_pinned:
-                yield from self._cyber()
-            yield from self._baseline()
-        yield from self._larger_windows()
+                found += self._cyber()
+            found += self._baseline()
+        found += self._larger_windows()
         if self._rules.is_sibling_on:
-            yield from self._siblings()
+            found += self._siblings()
+        return tuple(found)
 
-    def _plans(self) -> Iterator[Rescue]:
+    def _plans(self) -> list[Rescue]:
         """Return the paid key of the same binding, where the caller's plan goes first."""
         binding = self._plan.bindings[0]
         kinds = {
             known.kind for _, known in self._plan.presented if known.provider == binding.provider
         }
-        for kind, cause in _PLAN_CAUSES.items():
-            if kind in kinds and self._is_paid(binding):
-                yield Rescue(cause, (binding,))
+        return [
+            Rescue(cause, (binding,))
+            for kind, cause in _PLAN_CAUSES.items()
+            if kind in kinds and self._is_paid(binding)
+        ]
 
     def _is_paid(self, binding: BindingRef) -> bool:
         return has_paying_key(self._decision.record.enabled_providers, binding.provider)
 
-    def _cyber(self) -> Iterator[Rescue]:
+    def _cyber(self) -> list[Rescue]:
         if not is_of_cyber_vendor(self._planned):
-            return
+            return []
         pins = (self._decision.pin, self._session.pin.choice if self._session.pin else None)
         pair = next((pin.paired_model_id for pin in pins if pin and pin.paired_model_id), "")
-        for name in dict.fromkeys((pair, self._rules.cyber_model)):
-            model = self._moment.catalog.models.get(name)
-            if model is not None and not is_of_cyber_vendor(model):
-                yield from self._to(model, RescueCause.CYBER_REFUSAL)
+        known = map(self._moment.catalog.models.get, dict.fromkeys((pair, self._rules.cyber_model)))
+        return [
+            self._to(model, RescueCause.CYBER_REFUSAL, bindings)
+            for model in known
+            if model is not None
+            and not is_of_cyber_vendor(model)
+            and (bindings := self._bindings_of(model))
+        ]
 
-    def _baseline(self) -> Iterator[Rescue]:
+    def _baseline(self) -> list[Rescue]:
         """Return the model that the client named, at its own vendor."""
         catalog = self._moment.catalog
         named = catalog.resolve(self._ground.action.features.requested_model)
         model = named or catalog.models.get(self._rules.baseline_model)
         if model is None or model.id == self._planned.id or not model.bindings:
-            return
+            return []
         vendor = model.bindings[0].provider
         if vendor == self._plan.bindings[0].provider:
-            return
+            return []
         at_vendor = tuple(row for row in self._bindings_of(model) if row.provider == vendor)
-        yield from self._to(model, RescueCause.BASELINE, at_vendor)
+        return [self._to(model, RescueCause.BASELINE, at_vendor)] if at_vendor else []
 
-    def _larger_windows(self) -> Iterator[Rescue]:
+    def _larger_windows(self) -> list[Rescue]:
         window = max(row.context_window_tokens for row in self._plan.bindings)
+        found: list[Rescue] = []
         for model in (self._planned, *self._pool):
-            larger = tuple(
-                row for row in self._bindings_of(model) if row.context_window_tokens > window
-            )
-            yield from self._to(model, RescueCause.LARGER_WINDOW, larger)
+            bindings = self._bindings_of(model)
+            larger = [row for row in bindings if row.context_window_tokens > window]
+            if larger:
+                found.append(self._to(model, RescueCause.LARGER_WINDOW, tuple(larger)))
+        return found
 
-    def _siblings(self) -> Iterator[Rescue]:
-        for model in self._pool:
-            yield from self._to(model, RescueCause.SIBLING)
+    def _siblings(self) -> list[Rescue]:
+        return [
+            self._to(model, RescueCause.SIBLING, self._bindings_of(model)) for model in self._pool
+        ]
 
-    def _others(self) -> tuple[Model, ...]:
+    def _others(self) -> list[Model]:
         """Return the other models that may stand in, best first."""
         models = self._moment.catalog.models
-        known = (models.get(name) for name in dict.fromkeys(self._names()))
-        able = (
-            model
-            for model in known
-            if model is not None and model.id != self._planned.id and self._bindings_of(model)
-        )
-        return tuple(islice(able, MAX_SIBLINGS))
+        able: list[Model] = []
+        for name in dict.fromkeys(self._names()):
+            model = models.get(name)
+            if model is not None and model.id != self._planned.id and self._bindings_of(model):
+                able.append(model)
+            if len(able) == MAX_SIBLINGS:
+                break
+        return able
 
     def _names(self) -> Iterable[str]:
         decision = self._decision
@@ -240,16 +250,7 @@ class _Candidates:
             self._permitted[model.id] = bindings
         return bindings
 
-    def _to(
-        self, model: Model, cause: RescueCause, chosen: Sequence[BindingRef] | None = None
-    ) -> Iterator[Rescue]:
-        """Return the target that a model is, where it may serve; ``chosen``: only those of it."""
-        bindings = self._bindings_of(model)
-        wanted = bindings if chosen is None else tuple(chosen)
-        if wanted:
-            yield Rescue(
-                cause,
-                wanted,
-                cooldown_end_unix_s=self._cooling.get(model.id),
-                is_other_provider=bindings[0].provider not in self._providers,
-            )
+    def _to(self, model: Model, cause: RescueCause, bindings: tuple[BindingRef, ...]) -> Rescue:
+        """Return a target: where a model may serve, or some of it."""
+        is_other = self._bindings_of(model)[0].provider not in self._providers
+        return Rescue(cause, bindings, self._cooling.get(model.id), is_other)

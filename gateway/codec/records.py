@@ -36,7 +36,7 @@ def write_record(message: eligibility_pb2.EligibilityRecord, record: Eligibility
         if len(_records) > MOST_RECORDS:
             _records.popitem(last=False)
     message.ParseFromString(kept)
-    message.create_time.CopyFrom(timestamp(record.create_unix_s))
+    _write_time(message.create_time, record.create_unix_s)
 
 
 def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:
@@ -116,5 +116,11 @@ def _provider_state(state: ProviderState) -> eligibility_pb2.ProviderEligibility
 
 def timestamp(unix_s: float) -> timestamp_pb2.Timestamp:
     """Return an instant."""
+    message = timestamp_pb2.Timestamp()
+    _write_time(message, unix_s)
+    return message
+
+
+def _write_time(message: timestamp_pb2.Timestamp, unix_s: float) -> None:
     seconds = int(unix_s // 1)
-    return timestamp_pb2.Timestamp(seconds=seconds, nanos=int((unix_s - seconds) * 1e9))
+    message.seconds, message.nanos = seconds, int((unix_s - seconds) * 1e9)
