@@ -104,8 +104,11 @@ class Store(Protocol):
         """Return whether a lease is still held, and now lasts for so long from now."""
         ...
 
-    async def free_lease(self, lease: Lease) -> None:
-        """Give a lease back; one that lapsed frees nothing that was given since."""
+    async def free_lease(self, lease: Lease, *, is_doubtful: bool = False) -> None:
+        """Give a lease back; one that lapsed frees nothing that was given since.
+
+        ``is_doubtful``: the next holder is told that the token may have been spent.
+        """
         ...
 
 

@@ -35,6 +35,8 @@ class TokenIssuer:
     """Questions wait for it before anything happens."""
     answer_hold: asyncio.Event | None = None
     """Answers wait for it after the rotation."""
+    is_dropping: bool = False
+    """Whether it closes connections in the place of an answer, after the rotation."""
     mark: str = ""
     """Beginning of every token that it gives."""
     is_forgiving: bool = False
@@ -88,4 +90,6 @@ class TokenIssuer:
             answer["refresh_token"] = fresh
         if self.answer_hold is not None:
             await self.answer_hold.wait()
+        if self.is_dropping and request.transport is not None:
+            request.transport.abort()
         return web.json_response(answer)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 FREED = 0.0
 """End of a lease that was given back."""
-LAPSED = 1.0
-"""End, long ago, of one that was not."""
+DOUBTED = 1.0
+"""End, long ago, of one whose holder was perhaps answered, and does not come back with that."""
 _SQLITE_NOW: sa.ColumnElement[float] = sa.literal_column(
     "((julianday('now') - 2440587.5) * 86400.0)", sa.Double
 )
@@ -53,8 +53,9 @@ async def take(connection: AsyncConnection, credential_id: str, ttl_s: float) ->
     row = (await connection.execute(taken.returning(refreshes.c.fence))).first()
     if row is None:
         return None
-    is_orphaned = earlier is not None and earlier != FREED
-    return Lease(credential_id, int(row[0]), is_orphaned=is_orphaned)
+    is_doubtful = earlier not in (None, FREED)
+    is_orphaned = is_doubtful and earlier != DOUBTED
+    return Lease(credential_id, int(row[0]), is_orphaned=is_orphaned, is_doubtful=is_doubtful)
 
 
 async def extend(connection: AsyncConnection, lease: Lease, ttl_s: float) -> bool:
@@ -67,16 +68,16 @@ async def extend(connection: AsyncConnection, lease: Lease, ttl_s: float) -> boo
     return done.rowcount == 1
 
 
-async def free(connection: AsyncConnection, lease: Lease) -> None:
+async def free(connection: AsyncConnection, lease: Lease, *, is_doubtful: bool) -> None:
     """Give a lease back; one that lapsed frees nothing that was given since."""
     freed = sa.update(refreshes).where(_is_of(lease))
-    await connection.execute(freed.values(expire_unix_s=FREED))
+    await connection.execute(freed.values(expire_unix_s=DOUBTED if is_doubtful else FREED))
 
 
 async def lapse_all(connection: AsyncConnection) -> None:
-    """Let every lease that was not given back come to its end now."""
+    """Let every lease that was not given back come to its end now: nobody has one any more."""
     held = sa.update(refreshes).where(refreshes.c.expire_unix_s != FREED)
-    await connection.execute(held.values(expire_unix_s=LAPSED))
+    await connection.execute(held.values(expire_unix_s=DOUBTED))
 
 
 def _is_sqlite(connection: AsyncConnection) -> bool:

@@ -195,11 +195,11 @@ class SqlStore:
             async with self._engine.begin() as connection:
                 return await leases.extend(connection, lease, ttl_s)
 
-    async def free_lease(self, lease: Lease) -> None:
+    async def free_lease(self, lease: Lease, *, is_doubtful: bool = False) -> None:
         """Give a lease back; one that lapsed frees nothing that was given since."""
         with database.store_errors():
             async with self._engine.begin() as connection:
-                await leases.free(connection, lease)
+                await leases.free(connection, lease, is_doubtful=is_doubtful)
 
 
 async def _revision(connection: AsyncConnection) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from services.credentials.model import TokenRequest
 
 TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 5.0
 MAX_BODY_BYTES = 65_536
 
 
@@ -42,8 +43,15 @@ class HttpTokenEndpoint:
                     while not answer.content.at_eof() and len(body) < MAX_BODY_BYTES:
                         body += await answer.content.read(MAX_BODY_BYTES - len(body))
                     return TokenReply(answer.status, body)
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+        except (
+            aiohttp.ClientConnectorError,
+            aiohttp.ClientHttpProxyError,
+            aiohttp.ConnectionTimeoutError,
+            ValueError,
+        ):
             return TokenReply(None)
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return TokenReply(None, is_lost=True)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -56,6 +64,8 @@ class HttpTokenEndpoint:
 
         if self._client is None:
             self._client = aiohttp.ClientSession(
-                trust_env=False, cookie_jar=aiohttp.DummyCookieJar()
+                trust_env=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_TIMEOUT_S),
             )
         return self._client

@@ -35,8 +35,10 @@ class TokenReply:
     """What a token endpoint said."""
 
     http_status: int | None
-    """None: it could not be reached, or not in time."""
+    """None: there was no answer, or not in time."""
     body: bytes = field(default=b"", repr=False)
+    is_lost: bool = False
+    """Whether the question may have come there, and its answer did not come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ class Lease:
     fence: int
     """Rises with every lease of that credential."""
     is_orphaned: bool = False
-    """Whether the one before it was never given back: whoever had it may have been answered."""
+    """Whether the one before it was never given back: whoever had it may come back yet."""
+    is_doubtful: bool = False
+    """Whether an earlier question may have been answered without anybody hearing of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def answer_of(reply: TokenReply, now_unix_s: float) -> Minted | NotMinted:
     """Return the new tokens, or why there are none."""
     status = reply.http_status
     if status is None:
-        return NotMinted("unreachable", is_final=False)
+        return NotMinted("answer_lost" if reply.is_lost else "unreachable", is_final=False)
     answer = _object(reply.body)
     if 200 <= status < 300:
         value = _text(answer.get("access_token"))

@@ -90,18 +90,20 @@ class Minter:
             return
         if lease is None:
             return
+        is_lost = False
         try:
             if not lease.is_orphaned or await self._is_left_alone(lease, version):
                 await self._vault.poll()
                 credential = self._current(credential_id, version)
                 if credential is not None and not self._is_closing:
-                    await self._mint(credential, lease)
+                    is_lost = True  # as long as nobody knows what is answered
+                    is_lost = await self._mint(credential, lease)
         except RouterError as error:
             _log.warning("refresh_put_off", reason=error.reason.value)
-        # Else, and where this is cancelled, it lapses: the next holder has to know of the doubt.
-        is_doubtful = lease.is_orphaned and self._current(credential_id, version) is not None
-        if not (is_doubtful or credential_id in self._unstored):
-            await self._free(lease)
+        is_open = self._current(credential_id, version) is not None
+        # Else, and where this is cancelled, it lapses: whoever had it may come back yet.
+        if not ((is_open and lease.is_orphaned) or credential_id in self._unstored):
+            await self._free(lease, is_doubtful=is_open and (is_lost or lease.is_doubtful))
 
     async def store_late(self) -> None:
         """Store the pairs that could not be stored when they came."""
@@ -164,9 +166,9 @@ class Minter:
             await asyncio.sleep(ASK_AGAIN_S)
         return await self._store.extend_lease(lease, LEASE_S)
 
-    async def _free(self, lease: Lease) -> None:
+    async def _free(self, lease: Lease, *, is_doubtful: bool = False) -> None:
         try:
-            await self._store.free_lease(lease)
+            await self._store.free_lease(lease, is_doubtful=is_doubtful)
         except RouterError as error:
             _log.warning("refresh_lease_kept", reason=error.reason.value)
 
@@ -178,13 +180,14 @@ class Minter:
         secrets = self._vault.secrets_of(credential_id)
         return credential if refresh.is_refreshed(credential, secrets) else None
 
-    async def _mint(self, credential: Credential, lease: Lease) -> None:
+    async def _mint(self, credential: Credential, lease: Lease) -> bool:
+        """Ask for new tokens and store them; return whether the answer may have been lost."""
         spec = credential.spec
         before = self._vault.secrets_of(credential.id)
         url = self._options.token_urls.get(spec.kind, "")
         client = self._options.token_clients.get(spec.kind)
         if not url or client is None:
-            return
+            return False
         asked_unix_s = self._clock.now_unix_s()
         reply = await self._endpoint.ask(refresh.request_of(spec.kind, before, url, client))
         answer = refresh.answer_of(reply, asked_unix_s)
@@ -194,7 +197,8 @@ class Minter:
             await self._keepsakes.keep(credential, pair.version, after)
             await self._store_pair(credential, pair)
         else:
-            await self._note_failure(credential, before, answer, is_retold=lease.is_orphaned)
+            await self._note_failure(credential, before, answer, is_retold=lease.is_doubtful)
+        return reply.is_lost
 
     async def _store_pair(self, credential: Credential, pair: Pair) -> None:
         """Store a pair in one step; where that fails it is used and stored later.

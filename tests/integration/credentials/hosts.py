@@ -80,7 +80,8 @@ class Host:
         sync: Callable[[int], None] = os.fsync,
     ) -> None:
         self.store = Fallible(url)
-        now = FakeClock().now_unix_s()
+        self.clock = FakeClock()
+        now = self.clock.now_unix_s()
         secrets = Secrets("access-1", "R1", expire_unix_s=now + 60)
         pool = (Declared(CredentialSpec("anthropic", CLAUDE, label="a"), secrets, Origin.POOL),)
         options = Options(
@@ -96,7 +97,7 @@ class Host:
             self.store,
             AesGcmCipher(keys),
             options,
-            FakeClock(),
+            self.clock,
             Alone(),
             HttpTokenEndpoint(),
             self.files,
@@ -118,6 +119,6 @@ async def lapse_leases(url: str) -> None:
     engine = database.open_engine(url, schema=SCHEMA)
     async with engine.begin() as connection:
         await connection.execute(
-            sa.text("UPDATE refreshes SET expire_unix_s = 1 WHERE expire_unix_s > 0")
+            sa.text("UPDATE refreshes SET expire_unix_s = 2 WHERE expire_unix_s > 1")
         )
     await engine.dispose()

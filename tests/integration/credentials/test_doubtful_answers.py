@@ -101,7 +101,7 @@ async def test_who_closes_while_it_waits_for_a_lost_answer_leaves_the_doubt_to_t
     async with running(after.service):
         lease = await after.store.take_lease(credential_id, 60)
         assert lease is not None
-        assert lease.is_orphaned
+        assert lease.is_doubtful
     assert issuer.asked == []
 
 

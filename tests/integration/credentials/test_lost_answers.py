@@ -25,7 +25,7 @@ from services.credentials.model import (
 from services.domain.vocab import CredentialKind
 from services.runtime import database
 from tests.fakes.tokens import TokenIssuer
-from tests.integration.credentials.cluster import KEY, named, running, until
+from tests.integration.credentials.cluster import KEY, SOON_S, named, running, until
 from tests.integration.credentials.hosts import Host, lapse_leases
 
 
@@ -141,6 +141,48 @@ async def test_where_the_answer_is_lost_the_token_is_sent_once_more_and_the_trut
     assert [each.refresh_token for each in issuer.asked] == ["R1", "R1"]
     told = [line["code"] for line in lines if line["event"] == "credential_needs_login"]
     assert told == ([] if has_grace else ["answer_lost"])
+
+
+@pytest.mark.spec("CRD-142", "CRD-143")
+@pytest.mark.parametrize("is_another", [True, False])
+async def test_an_answer_that_does_not_come_back_is_told_and_remembered_and_waited_for_by_nobody(
+    url: str,
+    issuer: TokenIssuer,
+    tmp_path: Path,
+    lines: list[structlog.typing.EventDict],
+    *,
+    is_another: bool,
+) -> None:
+    one, two = (Host(url, issuer, tmp_path / name, 60.0) for name in ("here", "there"))
+    async with running(one.service, two.service):
+        issuer.is_dropping = True
+        await one.look()
+        assert named(one.service, "a").system_state is SystemState.OK
+        issuer.is_dropping = False
+        later = two if is_another else one
+        await later.service.vault.poll()
+        for failure in ((503, {}), None):  # a doubt outlives failures of another kind
+            issuer.failure = failure
+            later.clock.advance(130)
+            async with asyncio.timeout(SOON_S):
+                await later.look()
+        assert named(later.service, "a").system_state is SystemState.NEEDS_LOGIN
+    assert [each.refresh_token for each in issuer.asked] == ["R1"] * 3
+    codes = [line["code"] for line in lines if "code" in line]
+    assert codes == ["answer_lost", "failed", "answer_lost"]
+
+
+@pytest.mark.spec("CRD-143")
+async def test_who_was_not_there_for_the_question_is_told_as_such(
+    url: str, issuer: TokenIssuer, lines: list[structlog.typing.EventDict]
+) -> None:
+    host = Host(url, issuer, Path("unused"), 60.0)
+    async with running(host.service):
+        await issuer.__aexit__()
+        await host.look()
+        host.clock.advance(60)
+        await issuer.__aenter__()
+    assert [line["code"] for line in lines if "code" in line] == ["unreachable"]
 
 
 @pytest.mark.spec("CRD-137")
