@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -91,7 +92,7 @@ class MiniLmEmbedder:
         read = tail(text, self._max_bytes)
         ids: list[int] = self._tokenizer.encode(read, add_special_tokens=False).ids
         ids = ids[-(MAX_TOKENS - 2) :]
-        pieces, unknown_share = counted(ids, self._unknown_id)
+        pieces, unknown_share = counted(Counter(ids), self._unknown_id)
         return TextVector(
             joint=np.concatenate([self._meaning(ids), spread_of(self._spread, features(read))]),
             pieces=pieces,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
 from tokenizers import Tokenizer
 
 from services.scorer.adapters.words import PlainWords
 from services.scorer.model.artifact import TextVector
-from services.scorer.policy.embedding import StaticTables, counted, joint, tail
+from services.scorer.policy.embedding import StaticTables, counted, meaning, spread_of, tail
 from services.scorer.policy.surface import features
+from services.scorer.policy.tally import tallied
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAME = "static-wordpiece-1"
 """Identifies recipe and code; an artifact that names another embedder is refused."""
@@ -20,6 +28,7 @@ class StaticEmbedder:
     def __init__(self, tokenizer: Tokenizer, tables: StaticTables, max_bytes: int) -> None:
         self._tokenizer = tokenizer
         self._tables = tables
+        self._spread = tables.spread
         self._max_bytes = max_bytes
         self._unknown_id = tokenizer.token_to_id(UNKNOWN)
         self._plain = PlainWords(tokenizer)
@@ -42,20 +51,21 @@ class StaticEmbedder:
     def embed(self, text: str) -> TextVector:
         """Return the vector of the text's last bytes."""
         read = tail(text, self._max_bytes)
-        pieces, unknown_share = counted(self._pieces(read), self._unknown_id)
+        tally = tallied(read)
+        pieces, unknown_share = counted(self._pieces(read, tally), self._unknown_id)
+        surface = spread_of(self._spread, features(read, tally))
         return TextVector(
-            joint=joint(self._tables, pieces, features(read)),
+            joint=np.concatenate([meaning(self._tables, pieces), surface]),
             pieces=pieces,
             unknown_share=unknown_share,
             embedded_bytes=len(read.encode("utf-8", "replace")),
         )
 
-    def _pieces(self, text: str) -> list[int]:
-        plain = self._plain.ids(text)
+    def _pieces(self, text: str, tally: Mapping[str, int]) -> Mapping[int, int]:
+        plain = self._plain.counts(text, tally)
         if plain is not None:
             return plain
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        return Counter(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def read_tokenizer(content: bytes) -> Tokenizer:

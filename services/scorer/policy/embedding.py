@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,10 +58,12 @@ def tail(text: str, max_bytes: int) -> str:
     return encoded[start:].decode("utf-8")
 
 
-def counted(piece_ids: Iterable[int], unknown_id: int | None) -> tuple[Pieces, float]:
-    """Return the known pieces of a text, and the share of its pieces that is unknown."""
-    counts = Counter(piece_ids)
-    total, unknown = counts.total(), 0 if unknown_id is None else counts.pop(unknown_id, 0)
+def counted(counts: Mapping[int, int], unknown_id: int | None) -> tuple[Pieces, float]:
+    """Return the known ones of a text's pieces, and the share of its pieces that is unknown."""
+    total, unknown = sum(counts.values()), 0
+    if unknown_id is not None and unknown_id in counts:
+        unknown = counts[unknown_id]
+        counts = {piece: counts[piece] for piece in counts if piece != unknown_id}
     ids = np.fromiter(counts, np.int64, len(counts))
     pieces = Pieces(ids, np.fromiter(counts.values(), np.float64, len(counts)))
     return pieces, unknown / total if total else 0.0
@@ -74,11 +75,6 @@ def meaning(tables: StaticTables, pieces: Pieces) -> Floats:
     total: Floats = scales @ tables.vectors.take(pieces.ids, axis=0).astype(np.float64)
     size = math.sqrt(total @ total)
     return total / size if size > 0 else total
-
-
-def joint(tables: StaticTables, pieces: Pieces, surface: Floats) -> Floats:
-    """Return meaning and standardised surface features as one vector."""
-    return np.concatenate([meaning(tables, pieces), spread_of(tables.spread, surface)])
 
 
 def spread_of(spread: Spread, surface: Floats) -> Floats:

@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import filterfalse
 
 import numpy as np
 
 from services.scorer.model.artifact import Floats
+from services.scorer.policy.tally import tallied
 
 COUNT = 47
 """Number of features."""
@@ -89,12 +91,12 @@ def _turning(kind: _Kind, into: Callable[[str], str], rest: str) -> bytes:
     return "".join(into(c) if kind(c) else rest for c in characters).ljust(256).encode()
 
 
-_TO_WORDS = _turning(str.isalpha, str.lower, " ")
 _TO_CASES = _turning(str.isalpha, lambda c: "A" if c.isupper() else "a", " ")
 _TO_NUMERALS = _turning("0123456789.,".__contains__, str, " ")
 _TO_ENDS = _turning(lambda c: c in ".!?" or c.isspace(), lambda c: "." if c in ".!?" else " ", "x")
 _DIGITS = _KINDS.index(str.isdigit)
 _INDENTS = ("    ", "\t")
+_INDENTED = tuple(f"\n{indent}" for indent in _INDENTS)
 _SHORT_LINE = 20
 _LONG = 9
 
@@ -103,22 +105,30 @@ _LONG = 9
 class _Seen:
     """What reading a text once tells."""
 
-    words: list[str]
-    """In small letters, in order."""
+    words: Mapping[str, int]
+    """In small letters, with how often each comes."""
+    word_count: int
     letters: int
     capitalised: int
     """Words that begin with a capital."""
     long_words: int
     sentences: int
     numbers: list[str]
+    may_list_options: bool
     counts: list[float]
     """Characters of each class."""
 
 
-def features(text: str) -> Floats:
-    """Return the features of ``text``, not standardised; an empty text has them too."""
+def features(text: str, tally: Mapping[str, int] | None = None) -> Floats:
+    """Return the features of ``text``, not standardised; an empty text has them too.
+
+    ``tally`` is that of the text, where it is known already.
+    """
     encoded = text.encode()
-    seen = _seen(encoded) if len(encoded) == len(text) else _seen_wide(text, encoded)
+    if len(encoded) == len(text):
+        seen = _seen(encoded, tallied(text) if tally is None else tally)
+    else:
+        seen = _seen_wide(text, encoded)
     return np.array(
         [
             *_sizes(text, len(encoded), seen),
@@ -130,21 +140,33 @@ def features(text: str) -> Floats:
     )
 
 
-def _seen(text: bytes) -> _Seen:
+def _seen(text: bytes, tally: Mapping[str, int]) -> _Seen:
     """Return what an ASCII text tells: tables turn it faster than patterns read it."""
-    words = text.translate(_TO_WORDS).decode().split()
+    words = _without_digits(tally)
     cases, ends = text.translate(_TO_CASES), text.translate(_TO_ENDS)
     counts = _class_counts(text)
     numerals = b" ".join(text.translate(_TO_NUMERALS).split()).decode() if counts[_DIGITS] else ""
     return _Seen(
         words=words,
+        word_count=sum(words.values()),
         letters=len(cases) - cases.count(b" "),
         capitalised=cases.count(b" A") + cases.startswith(b"A"),
-        long_words=len([word for word in words if len(word) >= _LONG]),
+        long_words=sum([times for word, times in words.items() if len(word) >= _LONG]),
         sentences=ends.count(b". ") + ends.endswith(b"."),
         numbers=_NUMBER.findall(numerals),
+        may_list_options=b" A " in cases or cases.startswith(b"A "),
         counts=counts,
     )
+
+
+def _without_digits(tally: Mapping[str, int]) -> dict[str, int]:
+    words = dict(tally)
+    for entry in filterfalse(str.isalpha, tally):
+        times = words.pop(entry)
+        if len(entry) > 1 and not entry.isdigit():
+            for word in _WORD.findall(entry):
+                words[word] = words.get(word, 0) + times
+    return words
 
 
 def _seen_wide(text: str, encoded: bytes) -> _Seen:
@@ -154,12 +176,14 @@ def _seen_wide(text: str, encoded: bytes) -> _Seen:
     for place, kind in enumerate(_KINDS):
         counts[place] += sum(map(kind, wide))
     return _Seen(
-        words=[word.lower() for word in words],
+        words=Counter(word.lower() for word in words),
+        word_count=len(words),
         letters=sum(map(len, words)),
         capitalised=sum(word[0].isupper() for word in words),
         long_words=sum(len(word) >= _LONG for word in words),
         sentences=len(_SENTENCE.findall(text)),
         numbers=_NUMBER.findall(text) if counts[_DIGITS] else [],
+        may_list_options=True,
         counts=counts,
     )
 
@@ -173,7 +197,7 @@ def _class_counts(encoded: bytes) -> list[float]:
 
 def _sizes(text: str, size_bytes: int, seen: _Seen) -> tuple[float, ...]:
     lengths = list(map(len, text.split("\n")))
-    count, sentences = len(seen.words), seen.sentences
+    count, sentences = seen.word_count, seen.sentences
     return (
         math.log1p(size_bytes),
         math.log1p(count),
@@ -200,10 +224,12 @@ def _shapes(text: str, seen: _Seen) -> tuple[float, ...]:
     numbers = seen.numbers
     largest = max((len(number.split(".")[0].replace(",", "")) for number in numbers), default=0)
     decimals = sum(len(_DECIMAL.findall(number)) for number in numbers if "." in number)
-    options = len(_OPTION.findall(text)) if _OPTION_MARK.search(text) else 0
-    indented = text.startswith(_INDENTS) + sum(text.count("\n" + indent) for indent in _INDENTS)
+    may_list = seen.may_list_options and _OPTION_MARK.search(text)
+    options = len(_OPTION.findall(text)) if may_list else 0
+    indented = text.startswith(_INDENTS) + sum(map(text.count, _INDENTED))
     is_statement = bool(numbers) and _STATED in text.lower() and bool(_STATEMENT.search(text))
-    first, end = seen.words[0] if seen.words else "", text.rstrip()[-1:]
+    first, end = _WORD.search(text), text.rstrip()[-1:]
+    first_word = first[0].lower() if first is not None else ""
     return (
         math.log1p(len(numbers)),
         math.log1p(decimals),
@@ -213,21 +239,21 @@ def _shapes(text: str, seen: _Seen) -> tuple[float, ...]:
         float(is_statement),
         float("__" in text),
         math.log1p(indented),
-        float(first in QUESTION),
-        float(first in REQUEST),
+        float(first_word in QUESTION),
+        float(first_word in REQUEST),
         float(end == "?"),
     )
 
 
 def _shares(seen: _Seen) -> tuple[float, ...]:
-    total = max(len(seen.words), 1)
+    total = max(seen.word_count, 1)
     grouped = [0] * len(GROUPS)
-    for word, count in Counter(filter(_GROUPS_OF.__contains__, seen.words)).items():
+    for word in seen.words.keys() & _GROUPS_OF.keys():
         for place in _GROUPS_OF[word]:
-            grouped[place] += count
+            grouped[place] += seen.words[word]
     return (
         *(count / total for count in grouped),
         seen.capitalised / total,
-        len(set(seen.words)) / total,
+        len(seen.words) / total,
         seen.long_words / total,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scorer.model.artifact import NO_PIECES
-from services.scorer.policy.embedding import counted, joint, meaning, tail
+from services.scorer.policy.embedding import Spread, counted, meaning, spread_of, tail
 from services.scorer.policy.heads import piece_weights
 from services.scorer.policy.surface import COUNT, features
 from tests.fakes import scorer_bundle as tiny
@@ -59,12 +61,21 @@ def test_a_text_has_one_vector_of_bounded_length(text: str) -> None:
 @pytest.mark.spec("SCO-6")
 def test_meaning_is_the_mean_of_known_pieces_at_unit_length() -> None:
     tables = tiny.tables()
-    pieces, _ = counted([1, 2, 3, 2], unknown_id=0)
+    pieces, _ = counted({1: 1, 2: 2, 3: 1}, unknown_id=0)
     rows = tables.vectors[[1, 2, 3, 2]].astype(np.float64) * 0.01
     expected = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
     assert meaning(tables, pieces) == pytest.approx(expected, abs=1e-3)
     assert meaning(tables, NO_PIECES).tolist() == [0.0] * tiny.WIDTH
-    assert joint(tables, pieces, np.full(COUNT, 99.0))[-1] == pytest.approx(4 * 0.5 / COUNT**0.5)
+
+
+@pytest.mark.parametrize(("feature", "share"), [(99.0, 4.0), (3.0, 1.0), (-99.0, -4.0)])
+def test_surface_features_weigh_half_a_meaning_and_no_outlier_more_than_four_times_that(
+    feature: float, share: float
+) -> None:
+    spread = Spread(np.full(COUNT, 1.0), np.full(COUNT, 2.0))
+    found = spread_of(spread, np.full(COUNT, feature))
+    assert np.linalg.norm(found) == pytest.approx(0.5 * abs(share))
+    assert math.copysign(1.0, found[0]) == math.copysign(1.0, share)
 
 
 def test_unknown_words_are_counted_and_left_out() -> None:
@@ -74,7 +85,7 @@ def test_unknown_words_are_counted_and_left_out() -> None:
 
 
 def test_repeats_weigh_by_the_logarithm_of_their_count() -> None:
-    pieces, unknown_share = counted([3, 0, 5, 3], unknown_id=0)
+    pieces, unknown_share = counted({3: 2, 0: 1, 5: 1}, unknown_id=0)
     assert unknown_share == 0.25
     assert (pieces.ids.tolist(), pieces.counts.tolist()) == ([3, 5], [2.0, 1.0])
     values = piece_weights(pieces, np.ones(9, np.float16))
