@@ -21,7 +21,7 @@ from services.credentials.model.credential import PLAN_KINDS
 from services.domain.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from services.credentials.model import PlanColour, PresentedState, ProviderColour, Snapshot
 
@@ -82,13 +82,15 @@ def _permitted(sealed: bytes) -> Eligibility:
 
 
 def decode_suppressed(
-    plans: Iterable[grant_pb2.SuppressedPlan], field: str
+    plans: Sequence[grant_pb2.SuppressedPlan], field: str
 ) -> frozenset[SuppressedPlan]:
     """Return the plans that may not be used.
 
     Raises:
         InvalidRequestError: a kind is no plan, or a member is not known.
     """
+    if not plans:
+        return frozenset()
     found = frozenset(
         SuppressedPlan(
             member(fields.KIND_OF, plan.kind, f"{field}.kind"),
@@ -126,13 +128,15 @@ def decode_presented(
 
 
 def decode_identities(
-    identities: Iterable[grant_pb2.PresentedIdentity],
+    identities: Sequence[grant_pb2.PresentedIdentity],
 ) -> tuple[PresentedIdentity, ...]:
     """Return presented credentials by identity.
 
     Raises:
         InvalidRequestError: one lacks hash, kind or provider.
     """
+    if not identities:
+        return ()
     return tuple(
         PresentedIdentity(
             presented_hash=required(one.presented_hash, f"presented[{index}].presented_hash"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, TypeVar
 
-from google.protobuf import timestamp_pb2
 from pointsman.common.v1 import action_pb2, eligibility_pb2, grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
@@ -33,8 +32,10 @@ from services.domain.vocab import CredentialKind, CredentialOwner, WireFamily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from google.protobuf import duration_pb2
+    from google.protobuf import duration_pb2, timestamp_pb2
     from google.protobuf.message import Message
+
+    from services.domain.fields import Fields
 
 E = TypeVar("E")
 M = TypeVar("M", bound=enum.Enum)
@@ -138,12 +139,12 @@ def seconds_of(span: duration_pb2.Duration) -> float:
     return span.seconds + span.nanos / 1_000_000_000
 
 
-def timestamp(time_unix_s: float) -> timestamp_pb2.Timestamp:
-    """Return the message of a time in seconds since 1970."""
+def timestamp(time_unix_s: float) -> Fields:
+    """Return the fields of the message of a time in seconds since 1970."""
     seconds, rest = divmod(round(time_unix_s * 1_000_000), 1_000_000)
-    return timestamp_pb2.Timestamp(seconds=seconds, nanos=rest * 1_000)
+    return {"seconds": seconds, "nanos": rest * 1_000}
 
 
-def optional_timestamp(time_unix_s: float | None) -> timestamp_pb2.Timestamp | None:
-    """Return the message of a time; None stays None, which leaves a field absent."""
+def optional_timestamp(time_unix_s: float | None) -> Fields | None:
+    """Return the fields of the message of a time; None stays None, which leaves it absent."""
     return None if time_unix_s is None else timestamp(time_unix_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2, grant_pb2
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 MAX_BINDINGS = 16
 MAX_TRIED = 1_000
 MAX_VERDICTS = 1_000
+MOST_BINDINGS = 256
+"""Decoded bindings that are kept: an action asks for those that others asked for."""
 SESSION_KEY_BYTES = 16
 _NANOS = 1_000_000_000
 _BUCKET_OF = fields.inverse(fields.BUCKETS)
@@ -60,7 +63,7 @@ def decode_select(request: pb.SelectCredentialRequest) -> Query:
         installation_id=installation_id,
         idempotency_key=required(request.idempotency_key, "idempotency_key", 128),
         bindings=tuple(
-            _decode_binding(one, f"bindings[{index}]", is_model_needed=True)
+            _decode_asked(one.SerializeToString(), index)
             for index, one in enumerate(request.bindings)
         ),
         session_key=_session_key(action),
@@ -70,7 +73,9 @@ def decode_select(request: pb.SelectCredentialRequest) -> Query:
             request.eligibility.suppressed_plans, "eligibility.suppressed_plans"
         ),
         required_credential_id=request.required_credential_id,
-        max_wait_s=max(0.0, fields.seconds_of(request.max_wait)),
+        max_wait_s=(
+            max(0.0, fields.seconds_of(request.max_wait)) if request.HasField("max_wait") else 0.0
+        ),
     )
 
 
@@ -226,7 +231,7 @@ def encode_record(
         "candidate_count": decision.candidate_count,
         "eligible_count": decision.eligible_count,
         "elapsed": elapsed,
-        "verdicts": _encode_verdicts(judged),
+        "verdicts": _encode_verdicts(judged) if judged else None,
         **(_pick(pick) if pick is not None else {}),
     }
 
@@ -252,6 +257,12 @@ def _encode_verdicts(judged: Sequence[Judged]) -> list[pb.CandidateVerdict]:
         )
         for one in first
     ]
+
+
+@functools.lru_cache(maxsize=MOST_BINDINGS)
+def _decode_asked(sealed: bytes, index: int) -> BindingRef:
+    binding = binding_pb2.BindingRef.FromString(sealed)
+    return _decode_binding(binding, f"bindings[{index}]", is_model_needed=True)
 
 
 def _decode_binding(

@@ -26,6 +26,7 @@ from services.credentials.model.eligibility import (
     WindowUse,
 )
 from services.credentials.model.grant import (
+    BUCKET_WORDS,
     Bucket,
     Grant,
     Presented,
@@ -86,6 +87,7 @@ from services.credentials.model.token import (
 )
 
 __all__ = [
+    "BUCKET_WORDS",
     "CODEX_WINDOWS",
     "FIVE_HOURS",
     "NO_SUBJECT",

@@ -23,6 +23,10 @@ class Bucket(enum.IntEnum):
     LAST_RESORT = 4
 
 
+BUCKET_WORDS = {bucket: bucket.name.lower() for bucket in Bucket}
+"""What buckets are called where people read of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Presented:
     """A credential that a caller sent with its request; lives for that request alone."""

@@ -27,7 +27,6 @@ from services.credentials.model import (
 from services.credentials.policy.standing import standing_of
 from services.credentials.policy.strategy import choose
 from services.credentials.policy.view import Tier, tier_of
-from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -79,35 +78,71 @@ def decide(
     ``closed`` says of credentials until when an edge keeps their way out closed.
     """
     free, barred, tier = view.free, view.barred, view.tier
-    bar = _Bar(query, view, in_flight, terms, full, closed)
-    if bar.is_needed:
-        free, barred = bar.sorted_out()
+    if _may_bar(query, view, terms, full, closed):
+        free, barred = _Bar(query, view, in_flight, terms, full, closed).sorted_out()
         tier = tier_of(free, view.entries)
     if setbacks and tier is not None:
         tier = _without_setbacks(free, view, tier, setbacks)
-    found = Decision(
+    pick = None
+    if tier is not None:
+        bound = _bound(view, free, bound_id, tier, terms)
+        pick = _picked(query, binding, view, tier, bound, cursor_at, terms.strategy)
+    return Decision(
         binding=binding,
         subject=view.subject,
         revision=revision,
         now_unix_s=now_unix_s,
         barred=barred,
         free=free,
+        pick=pick,
         is_gateway_exclusive=is_gateway_exclusive,
     )
-    if tier is None:
-        return found
-    bound = _bound(view, free, bound_id, tier, terms)
+
+
+def _picked(
+    query: Query,
+    binding: BindingRef,
+    view: View,
+    tier: Tier,
+    bound: Credential | None,
+    cursor_at: Callable[[CursorKey], Cursor],
+    strategy: Strategy,
+) -> Pick:
+    """Return the session's credential, or the next one of the best tier."""
+    bucket, priority = tier.bucket, tier.priority
     if bound is not None:
-        bucket = view.entries[bound.id].standing.bucket
-        tier = Tier(bucket, bound.priority, (bound,))
-    key = CursorKey(
-        query.installation_id, binding.provider, view.subject.model_id, tier.bucket, tier.priority
+        bucket, priority = view.entries[bound.id].standing.bucket, bound.priority
+    model_id = view.subject.model_id
+    key = CursorKey(query.installation_id, binding.provider, model_id, bucket, priority)
+    cursor = cursor_at(key)
+    if bound is not None:
+        return Pick(bound, bucket, priority, strategy, True, key, cursor)
+    chosen, used, cursor = choose(strategy, tier.members, cursor)
+    return Pick(chosen, bucket, priority, used, False, key, cursor)
+
+
+def _may_bar(
+    query: Query,
+    view: View,
+    terms: Terms,
+    full: frozenset[str],
+    closed: Mapping[str, float],
+) -> bool:
+    """Return whether any candidate may be barred by more than the view says."""
+    return bool(
+        not view.is_plain
+        or full
+        or closed
+        or _needs_plan(query)
+        or terms.strategy is Strategy.WEIGHTED
+        or query.tried
+        or query.suppressed
+        or query.required_credential_id
     )
-    cursor, chosen, used = cursor_at(key), bound, terms.strategy
-    if chosen is None:
-        chosen, used, cursor = choose(terms.strategy, tier.members, cursor)
-    pick = Pick(chosen, tier.bucket, tier.priority, used, bound is not None, key, cursor)
-    return replace(found, pick=pick)
+
+
+def _needs_plan(query: Query) -> bool:
+    return query.eligibility is not None and query.eligibility.is_subscription_only
 
 
 def _without_setbacks(
@@ -153,7 +188,8 @@ def _bound(
 ) -> Credential | None:
     """Return the session's credential where it may serve on; None: it is left, or there is none."""
     entry = view.entries.get(bound_id) if bound_id else None
-    if entry is None or entry.credential not in free:
+    # By identity: to compare credentials is to compare all of their fields.
+    if entry is None or not any(one is entry.credential for one in free):
         return None
     bucket = entry.standing.bucket
     is_kept = bucket <= tier.bucket or (terms.survives_warning and bucket is Bucket.WARNED)
@@ -179,19 +215,7 @@ class _Bar:
         self._in_flight = in_flight
         self._is_weighted = terms.strategy is Strategy.WEIGHTED
         self._is_serving = query.purpose is Purpose.SERVE
-        eligibility = query.eligibility
-        self._needs_plan = eligibility is not None and eligibility.is_subscription_only
-        self.is_needed = bool(
-            not view.is_plain
-            or full
-            or closed
-            or self._needs_plan
-            or self._is_weighted
-            or query.tried
-            or query.suppressed
-            or query.required_credential_id
-        )
-        """Whether any candidate may be barred by more than the view says."""
+        self._needs_plan = _needs_plan(query)
 
     def sorted_out(self) -> tuple[tuple[Credential, ...], tuple[Judged, ...]]:
         """Return who is free, and what stands against the others."""

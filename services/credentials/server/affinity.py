@@ -47,14 +47,16 @@ class Affinities:
             return picked_id
         return await self._shared.bound(_name(key, hasher), picked_id, self._ttl_s)
 
-    async def bind(self, key: Key, credential_id: str, hasher: Hasher) -> None:
-        """Note which credential a session is on now."""
+    def bind(self, key: Key, credential_id: str) -> bool:
+        """Note which credential a session is on now; return whether the others must be told."""
         now_s = self._clock.monotonic_s()
         is_same = self._bound.get(key, now_s) == credential_id
         self._bound.put(key, credential_id, now_s)
-        if self._shared.is_alone or (is_same and self._told.get(key, now_s)):
-            return
-        self._told.put(key, value=True, now_s=now_s)
+        return not (self._shared.is_alone or (is_same and self._told.get(key, now_s)))
+
+    async def tell(self, key: Key, credential_id: str, hasher: Hasher) -> None:
+        """Tell the other replicas which credential a session is on."""
+        self._told.put(key, value=True, now_s=self._clock.monotonic_s())
         await self._shared.rebind(_name(key, hasher), credential_id, self._ttl_s)
 
     def leave(self, credential_id: str) -> None:

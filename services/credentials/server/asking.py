@@ -19,6 +19,8 @@ def key_of(query: Query) -> tuple[str, str]:
 
 def presented_for(query: Query, binding: BindingRef) -> PresentedIdentity | None:
     """Return the caller's own credential for a binding, unless this action may not use it."""
+    if not query.presented:
+        return None
     return next(
         (
             one

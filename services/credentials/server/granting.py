@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Bucket, Grant, Selected, Slot
+from services.credentials.model import BUCKET_WORDS, Bucket, Grant, Selected, Slot
 from services.credentials.policy import tokens
 from services.credentials.policy.matching import canonical_model, split_prefix
 from services.domain.copying import replace
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from services.credentials.model import (
         BindingRef,
         Credential,
+        CredentialSpec,
         Pick,
         PresentedIdentity,
         Query,
@@ -49,50 +50,48 @@ class Granter:
 
     def of_pick(self, query: Query, binding: BindingRef, pick: Pick) -> Grant:
         """Return a grant of a credential that was picked."""
-        credential = pick.credential
-        upstream_id = self._upstream_id(credential, binding)
+        credential, bucket = pick.credential, pick.bucket
+        named = _at_its_endpoint(binding, credential.spec)
         how = "affinity" if pick.is_affinity_hit else pick.strategy.value
         if pick.is_trial:
             how = "trial"
-        return self._named(
-            Grant(
-                id="",
-                action_id=query.action_id,
-                installation_id=query.installation_id,
-                binding=replace(binding, upstream_id=upstream_id) if upstream_id else binding,
-                kind=credential.spec.kind,
-                owner=credential.spec.owner,
-                bucket=pick.bucket,
-                credential_id=credential.id,
-                credential_version=credential.credential_version,
-                fingerprint=credential.fingerprint,
-                cache_key=credential.cache_key,
-                why=f"{pick.bucket.name.lower()};priority={pick.priority};{how}",
-            )
+        scope = tokens.scope_of(
+            query.action_id, query.installation_id, credential.id, "", named, bucket
         )
-
-    def _upstream_id(self, credential: Credential, binding: BindingRef) -> str:
-        """Return the name of a model at the credential's endpoint; empty: as it is asked."""
-        prefixes = {credential.spec.model_prefix} - {""}
-        prefix, bare = split_prefix(binding.model_id, prefixes)
-        alias = credential.spec.alias(canonical_model(bare))
-        return alias or (split_prefix(binding.upstream_id, prefixes)[1] if prefix else "")
+        end = self._clock.now_unix_s() + self._ttl_s
+        return Grant(
+            id=self._new_id(scope, end),
+            action_id=query.action_id,
+            installation_id=query.installation_id,
+            binding=named,
+            kind=credential.spec.kind,
+            owner=credential.spec.owner,
+            bucket=bucket,
+            credential_id=credential.id,
+            credential_version=credential.credential_version,
+            fingerprint=credential.fingerprint,
+            cache_key=credential.cache_key,
+            why=f"{BUCKET_WORDS[bucket]};priority={pick.priority};{how}",
+            expire_unix_s=end,
+        )
 
     def of_presented(self, query: Query, binding: BindingRef, identity: PresentedIdentity) -> Grant:
         """Return a grant of a credential that the caller presented."""
-        return self._named(
-            Grant(
-                id="",
-                action_id=query.action_id,
-                installation_id=query.installation_id,
-                binding=binding,
-                kind=identity.kind,
-                owner=CredentialOwner.CALLER,
-                bucket=Bucket.CLEAN,
-                fingerprint=self._vault.hasher.fingerprint(identity.presented_hash),
-                presented_hash=identity.presented_hash,
-                why="presented",
-            )
+        shown, bucket = identity.presented_hash, Bucket.CLEAN
+        scope = tokens.scope_of(query.action_id, query.installation_id, "", shown, binding, bucket)
+        end = self._clock.now_unix_s() + self._ttl_s
+        return Grant(
+            id=self._new_id(scope, end),
+            action_id=query.action_id,
+            installation_id=query.installation_id,
+            binding=binding,
+            kind=identity.kind,
+            owner=CredentialOwner.CALLER,
+            bucket=bucket,
+            fingerprint=self._vault.hasher.fingerprint(shown),
+            presented_hash=shown,
+            why="presented",
+            expire_unix_s=end,
         )
 
     def redeemed(self, asked: Redemption) -> Selected:
@@ -142,11 +141,21 @@ class Granter:
         )
         return Selected(known, 0, None)
 
-    def _named(self, grant: Grant) -> Grant:
-        now = self._clock.now_unix_s()
-        end = now + self._ttl_s
-        named = tokens.grant_id(self._vault.hasher, grant, self._new_nonce(), end + REDEEM_S)
-        return replace(grant, id=named, expire_unix_s=end)
+    def _new_id(self, scope: tokens.Scope, end_unix_s: float) -> str:
+        until_unix_s = end_unix_s + REDEEM_S
+        return tokens.grant_id(self._vault.hasher, scope, self._new_nonce(), until_unix_s)
+
+
+def _at_its_endpoint(binding: BindingRef, spec: CredentialSpec) -> BindingRef:
+    """Return a binding with the name of its model at a credential's endpoint."""
+    if not (spec.model_prefix or spec.upstream_id_by_model):
+        return binding
+    prefixes = {spec.model_prefix} - {""}
+    prefix, bare = split_prefix(binding.model_id, prefixes)
+    name = spec.alias(canonical_model(bare))
+    if prefix and not name:
+        name = split_prefix(binding.upstream_id, prefixes)[1]
+    return replace(binding, upstream_id=name) if name else binding
 
 
 def slot_of(grant_id: str, credential: Credential, model_id: str) -> Slot | None:

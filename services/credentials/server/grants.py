@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,8 +45,8 @@ class Grants:
         self._held: dict[str, _Held] = {}
         self._by_key: dict[tuple[str, str], str] = {}
         self._due: list[tuple[float, str]] = []
-        self._by_credential: Counter[str] = Counter()
-        self._by_model: Counter[tuple[str, str]] = Counter()
+        self._by_credential: dict[str, int] = {}
+        self._by_model: dict[tuple[str, str], int] = {}
         self.line = Line()
         """Those who wait for a slot."""
         self.in_flight = InFlight(self._by_credential, self._by_model)
@@ -185,7 +184,9 @@ class Grants:
             self._on_room()
 
 
-def _add(counts: Counter[K], key: K, change: int) -> None:
-    counts[key] += change
-    if counts[key] <= 0:
-        del counts[key]
+def _add(counts: dict[K, int], key: K, change: int) -> None:
+    count = counts.get(key, 0) + change
+    if count > 0:
+        counts[key] = count
+    else:
+        counts.pop(key, None)

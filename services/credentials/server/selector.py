@@ -166,6 +166,8 @@ class Selector:
         if decision.pick is None:
             return ""
         affinities, picked_id = self._parts.affinities, decision.pick.credential.id
+        if self._parts.shared.is_alone:
+            return picked_id
         key = affinities.key(query, binding, decision.subject)
         if key is None or affinities.bound_id(key):
             return picked_id
@@ -194,9 +196,11 @@ class Selector:
         )
         telling.picked(decision, pick)
         key = parts.affinities.key(query, binding, decision.subject)
-        if key is not None and not pick.is_trial:
+        if key is None or pick.is_trial:
+            return selected
+        if parts.affinities.bind(key, pick.credential.id):
             async with parts.slots.given_back_on_failure(grant):
-                await parts.affinities.bind(key, pick.credential.id, parts.vault.hasher)
+                await parts.affinities.tell(key, pick.credential.id, parts.vault.hasher)
         return selected
 
     async def _take(self, slot: Slot) -> bool:

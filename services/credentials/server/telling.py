@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.credentials.model import Bucket
+from services.credentials.model import BUCKET_WORDS, Bucket
 from services.credentials.policy.standing import standing_of
 from services.credentials.server.bounded import Bounded
 from services.runtime.log import get_logger
@@ -48,7 +48,7 @@ _log = get_logger("credentials")
 
 def picked(decision: Decision, pick: Pick) -> None:
     """Count a pick; that nobody clean was free is no event for the log."""
-    bucket = pick.bucket.name.lower()
+    bucket = BUCKET_WORDS[pick.bucket]
     PICKS.labels(bucket, pick.strategy.value).inc()
     if pick.is_affinity_hit and len(decision.free) > 1:
         SWITCHES_AVOIDED.inc()

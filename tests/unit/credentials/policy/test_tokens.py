@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from services.credentials.model import BindingRef, Bucket, Grant
 from services.credentials.policy.hashing import Hasher
-from services.credentials.policy.tokens import NONCE_BYTES, grant_id, is_genuine
+from services.credentials.policy.tokens import NONCE_BYTES, grant_id, is_genuine, scope_of
 from services.domain.vocab import CredentialKind, CredentialOwner
 from tests.unit.credentials.cases import NOW, TENANT
 
@@ -25,10 +25,11 @@ BARE = Grant(
     Bucket.CLEAN,
     credential_id="c1",
 )
+SCOPE = scope_of("a1", TENANT, "c1", "", BARE.binding, BARE.bucket)
 
 
 def given_grant(until: float = NOW + 60) -> Grant:
-    return replace(BARE, id=grant_id(HASHER, BARE, b"n" * NONCE_BYTES, until))
+    return replace(BARE, id=grant_id(HASHER, SCOPE, b"n" * NONCE_BYTES, until))
 
 
 def test_a_grant_is_genuine_until_its_end_and_under_our_key_alone() -> None:

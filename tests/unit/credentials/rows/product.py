@@ -29,7 +29,6 @@ from services.credentials.policy.evidence import (
     observe,
     swept,
 )
-from services.credentials.policy.hashing import Hasher
 from services.credentials.server.affinity import Affinities, Key
 from services.credentials.server.grants import Grants
 from services.credentials.server.paths import Paths
@@ -91,7 +90,6 @@ class Product:
         self.paths = Paths(lambda name: Secrets(proxy_url=PROXY.get(name, "")), clock)
         self.grants = Grants(60, clock, lambda: None)
         self._affinities = Affinities(Alone(), 3_600, clock, is_on=True)
-        self._hasher = Hasher(b"k")
 
     def on_told(self, event: Told) -> None:
         """Take a report as the service does."""
@@ -131,7 +129,7 @@ class Product:
                 self.grants.release(event.name)
             case "bind" if self.accounts[event.account].is_usable:
                 key = self._key(event.name, event.model)
-                await self._affinities.bind(key, event.account, self._hasher)
+                self._affinities.bind(key, event.account)
             case "leave":
                 self._affinities.leave(event.account)
 
