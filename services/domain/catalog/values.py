@@ -179,11 +179,9 @@ class Catalog:
         return "" if self._plain(bare) else split_effort(bare)[1]
 
     def _plain(self, bare: str) -> Model | None:
-        for candidate in (bare, _DATE_SUFFIX.sub("", bare)):
-            model_id = self._folded.get(candidate.casefold())
-            if model_id is not None:
-                return self.models[model_id]
-        return None
+        ids = self._folded
+        model_id = ids.get(bare.casefold()) or ids.get(_DATE_SUFFIX.sub("", bare).casefold())
+        return self.models[model_id] if model_id is not None else None
 
     @property
     def tagged_models(self) -> frozenset[str]:
@@ -211,7 +209,8 @@ class Catalog:
 
 def strip_client_tag(name: str) -> str:
     """Return a model name without blanks around it and without a tag such as ``[1m]``."""
-    return _CLIENT_TAG.sub("", name.strip())
+    name = name.strip()
+    return _CLIENT_TAG.sub("", name) if name.endswith("]") else name
 
 
 PROVIDER_FAMILIES: Mapping[str, WireFamily] = {

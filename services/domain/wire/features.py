@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
@@ -22,7 +23,7 @@ from services.domain.wire.reading import count, mapping, peek
 from services.domain.wire.state.requests import SIGNING_FAMILY, has_unsigned_calls, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from services.domain.wire.model import Block, Request
 
@@ -259,7 +260,7 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
                     yield inner, True
 
 
-def _needs(request: Request, *, has_calls: bool) -> set[Requirement]:
+def _needs(request: Request, *, has_calls: bool) -> Iterable[Requirement]:
     is_stored = bool(stored_field(request))
     server_tools = {tool.name for tool in request.tools if tool.kind == "server"}
     chosen = {request.tool_choice.name, *request.tool_choice.names}
@@ -275,7 +276,7 @@ def _needs(request: Request, *, has_calls: bool) -> set[Requirement]:
         Requirement.SIGNED_TOOL_HISTORY: has_calls
         and has_unsigned_calls(opened(request), SIGNING_FAMILY),
     }
-    return {need for need, is_given in needs.items() if is_given}
+    return compress(needs, needs.values())
 
 
 def _wants_citations(raw: bytes) -> bool:

@@ -26,7 +26,7 @@ Plan: TypeAlias = "Mapping[str, Plan]"
 """Which children of a container are opened themselves: by member name, or ``*`` for all items."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
-_MEMBER = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
+_match_member = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*').match
 """A member's name without escapes, up to its value: what nearly all names are."""
 _BLANK_CHARS = frozenset(" \t\n\r")
 _BOM = b"\xef\xbb\xbf"
@@ -53,10 +53,10 @@ class Node:
 
     __slots__ = ("children", "end", "key", "members", "outer_start", "start", "text", "value")
 
-    def __init__(self, text: str, start: int, key: str = "", outer_start: int = -1) -> None:
+    def __init__(self, text: str, start: int, key: str, outer_start: int) -> None:
         self.text = text
         self.start = start
-        self.outer_start = start if outer_start < 0 else outer_start
+        self.outer_start = outer_start
         self.end = start
         self.key = key
         self.value: object = None
@@ -163,7 +163,7 @@ def scan(body: bytes, plan: Plan) -> Document:
         start = _skip_blanks(text, 0)
         if text[start : start + 1] != "{":
             raise WireError("", "body must be a JSON object")
-        root = _open_object(text, Node(text, start), plan)
+        root = _open_object(text, Node(text, start, "", start), plan)
         if _skip_blanks(text, root.end) != len(text):
             raise WireError("", "body goes on after its JSON object")
     except (RecursionError, TooDeepError):
@@ -205,46 +205,45 @@ def _odd_member(text: str, at: int) -> tuple[str, int]:
     return key, _skip_blanks(text, colon + 1)
 
 
-def _open(text: str, node: Node, plan: Plan) -> Node:
+def _open(text: str, node: Node, plan: Plan) -> None:
     """Fill ``node`` with the value that begins at its start."""
     first = text[node.start : node.start + 1]
     if first == "{":
-        return _open_object(text, node, plan)
-    if first == "[":
-        return _open_array(text, node, plan.get("*"))
-    node.value, node.end = _decode(text, node.start)
-    return node
+        _open_object(text, node, plan)
+    elif first == "[":
+        _open_array(text, node, plan.get("*"))
+    else:
+        node.value, node.end = _decode(text, node.start)
 
 
-# The two loops below look for the mark that compact JSON has there before they skip blanks.
+# The two loops below look for what most JSON has there before they skip blanks.
 
 
 def _open_object(text: str, node: Node, plan: Plan) -> Node:
     children: list[Node] = []
     value: dict[str, object] = {}
     members = node.members = {}
-    at = _skip_blanks(text, node.start + 1)
+    at = node.start + 1
+    if text[at : at + 1] != '"':
+        at = _skip_blanks(text, at)
     if text[at : at + 1] == "}":
         at += 1
     else:
         while True:
-            plain = _MEMBER.match(text, at)
+            plain = _match_member(text, at)
             if plain is None:
                 key, start = _odd_member(text, at)
             else:
                 key, start = plain[1], plain.end()
-            child = Node(text, start, key, at)
-            opened = plan.get(key) if plan else None
-            if opened is None:
-                child.value, child.end = _decode(text, start)
-                if child.end - start > MAX_DEPTH:
-                    limit_depth(child.value, text, start, child.end)
-            else:
-                _open(text, child, opened)
+            members[key] = child = Node(text, start, key, at)
             children.append(child)
-            members[key] = child
-            value[key] = child.value
-            at = child.end
+            if key in plan:
+                _open(text, child, plan[key])
+                value[key], at = child.value, child.end
+            else:
+                value[key], at = child.value, child.end = _decode(text, start)
+                if at - start > MAX_DEPTH:
+                    limit_depth(child.value, text, start, at)
             mark = text[at : at + 1]
             if mark not in ",}":
                 at = _skip_blanks(text, at)
@@ -254,6 +253,8 @@ def _open_object(text: str, node: Node, plan: Plan) -> Node:
                 break
             if mark != ",":
                 raise json.JSONDecodeError("expected a comma or a closing brace", text, at - 1)
+            if text[at : at + 1] == " ":
+                at += 1
             if text[at : at + 1] != '"':
                 at = _skip_blanks(text, at)
     node.end = at
@@ -269,7 +270,7 @@ def _open_array(text: str, node: Node, plan: Plan | None) -> Node:
         at += 1
     else:
         while True:
-            child = Node(text, at)
+            child = Node(text, at, "", at)
             if plan is None:
                 child.value, child.end = _decode(text, at)
                 if child.end - at > MAX_DEPTH:

@@ -102,7 +102,7 @@ def decode_request(body: bytes) -> Request:
         output=_output(document.member("output_config")),
         is_stream_usage_wanted=True,
         user=text(mapping(document.value("metadata")).get("user_id")),
-        extras=tuple((n.key, n.raw) for n in document.root.items if n.key not in _MODELLED),
+        extras=_extras(document.root, _MODELLED),
         native=tuple((n.key, n.raw) for n in document.root.items if n.key in _NATIVE),
     )
 
@@ -146,21 +146,30 @@ def _turns(node: Node | None) -> tuple[tuple[Turn, ...], tuple[SystemBlock, ...]
     turns: list[Turn] = []
     in_array: list[SystemBlock] = []
     for index, item in enumerate(node.items):
-        path = f"messages[{index}]"
         if not isinstance(item.value, dict):
-            raise WireError(path, "must be an object")
-        role = item.value.get("role")
+            raise WireError(f"messages[{index}]", "must be an object")
+        where = f"messages[{index}].content"
         content = item.members.get("content")
-        if role == "system":
-            where = f"{path}.content"
-            in_array.extend(_system_blocks(content, where, "in_array", len(turns), index))
-        elif role in ("user", "assistant"):
-            blocks = decode_content(content, f"{path}.content")
-            extras = tuple((m.key, m.raw) for m in item.items if m.key not in _READ_OF_MESSAGE)
-            turns.append(Turn(Role(role), blocks, index, extras))
-        else:
-            raise WireError(f"{path}.role", "must be user, assistant or system")
+        match item.value.get("role"):
+            case "user":
+                role = Role.USER
+            case "assistant":
+                role = Role.ASSISTANT
+            case "system":
+                in_array.extend(_system_blocks(content, where, "in_array", len(turns), index))
+                continue
+            case _:
+                raise WireError(f"messages[{index}].role", "must be user, assistant or system")
+        blocks = decode_content(content, where)
+        turns.append(Turn(role, blocks, index, _extras(item, _READ_OF_MESSAGE)))
     return tuple(turns), tuple(in_array)
+
+
+def _extras(node: Node, read: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
+    """Return the members of an object that are not read."""
+    if node.members.keys() <= read:
+        return ()
+    return tuple((each.key, each.raw) for each in node.items if each.key not in read)
 
 
 def _tools(node: Node | None) -> tuple[Tool, ...]:
