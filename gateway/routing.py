@@ -140,8 +140,9 @@ class Routing:
         """Return what a plan of the caller's covers; the pin is not touched by it."""
         below = self._rules.passthrough_below_ratio
         covered = covered_conversation(case.ground, case.moment, below) if below else None
-        unwanted = pinned.unwanted_models(case.session, case.moment)
-        return covered if covered is not None and covered.model.id not in unwanted else None
+        if covered and covered.model.id in pinned.unwanted_models(case.session, case.moment):
+            return None
+        return covered
 
     def _loop(self, case: _Case, pin: Choice | None) -> tuple[str, Model | None]:
         """Return what is done about the first loop of a session, and the model to escalate to."""

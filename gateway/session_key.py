@@ -117,10 +117,8 @@ def affinity_hint(key: bytes) -> str:
 
 
 def _digest(tag: str, *parts: str) -> bytes:
-    digest = hashlib.sha256()
-    for part in (tag, *parts):
-        digest.update(texts.length_prefixed(texts.encoded(part)))
-    return digest.digest()[:KEY_BYTES]
+    told = b"".join([texts.length_prefixed(texts.encoded(part)) for part in (tag, *parts)])
+    return hashlib.sha256(told).digest()[:KEY_BYTES]
 
 
 def _header_session(headers: Mapping[str, str]) -> str:

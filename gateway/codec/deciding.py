@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2
@@ -9,7 +10,13 @@ from pointsman.handover.v1 import handover_pb2
 from pointsman.planner.v1 import planner_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
-from gateway.codec.attempts import binding_of, binding_ref, planned_binding, record_of
+from gateway.codec.attempts import (
+    MOST_KEPT,
+    binding_of,
+    binding_ref,
+    planned_binding,
+    record_of,
+)
 from gateway.codec.plan_facts import plan_facts
 from gateway.codec.records import eligibility_record, write_record
 from gateway.codec.requests import action_context, request_body, request_features
@@ -27,7 +34,7 @@ from services.domain.fields import micro_usd
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, MutableMapping
 
     from gateway.model import Action, BindingRef, EligibilityRecord
     from gateway.model.action import Knobs
@@ -76,11 +83,19 @@ def score_request(
         ),
         strategy=strategy,
         knobs=_knobs(action.caller.knobs),
-        cost_factors=dict(record.cost_factors),
         mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
     )
+    _write_factors(request.cost_factors, record.cost_factors)
     write_record(request.eligibility, record)
     return request
+
+
+def _write_factors(
+    factors: MutableMapping[str, float], by_model: Iterable[tuple[str, float]]
+) -> None:
+    """Write factors one by one: a map that is given whole goes through an update in Python."""
+    for model_id, factor in by_model:
+        factors[model_id] = factor
 
 
 def _knobs(knobs: Knobs) -> scorer_pb2.RoutingKnobs | None:
@@ -134,7 +149,7 @@ def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActi
     """Return the question whether to stay; what is not known is left out."""
     pin, fresh = question.pin, question.fresh
     offer = question.offer
-    return planner_pb2.PlanActionRequest(
+    request = planner_pb2.PlanActionRequest(
         action=action_context(action),
         pin=planner_pb2.Pin(
             binding=binding_ref(pin.binding),
@@ -160,12 +175,13 @@ def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActi
         )
         if offer is not None
         else None,
-        cost_factors=dict(question.cost_factors),
         overrides=planner_pb2.PlannerOverrides(risk_price_micro_usd=question.risk_price_micros),
         catalog_version=question.catalog_version,
         config_version=question.config_version,
         eligibility_id=question.eligibility_id,
     )
+    _write_factors(request.cost_factors, question.cost_factors)
+    return request
 
 
 def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
@@ -233,7 +249,9 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
     )
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
+    """Return what a binding costs; what takes it into a larger message copies it."""
     return binding_pb2.BindingPrice(
         binding=binding_ref(binding),
         price=price_message(binding.price),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gateway.turns import marks, texts
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gateway.turns.client import Client
+    from services.domain.vocab import WireFamily
     from services.domain.wire.features import Features
     from services.domain.wire.model import Request
 
@@ -24,11 +25,8 @@ CLASSIFIER_LIMIT_TOKENS = 256
 CLASSIFIER_MESSAGES = 3
 LOOKED_AT_BYTES = 4096
 TRANSCRIPT_WITHIN_BYTES = 64
-
-_MARKS_OF = {
-    turn_type: tuple(mark for mark in marks.TURN_MARKS if mark.turn_type is turn_type)
-    for turn_type in TurnType
-}
+MOST_APPS = 256
+"""Names of programs whose marks are kept; clients may say any."""
 
 
 class Words:
@@ -37,22 +35,32 @@ class Words:
     def __init__(self, request: Request) -> None:
         """Take the request."""
         self.request = request
+        self._heads: list[str] | None = None
+        self._system: str | None = None
+        self._system_start: str | None = None
 
-    @cached_property
-    def heads(self) -> tuple[str, ...]:
+    @property
+    def heads(self) -> list[str]:
         """How the texts of the last message begin, in lower case."""
-        latest = texts.last_user_texts(self.request)
-        return tuple(_head(text, LOOKED_AT_BYTES).lower() for text in latest)
+        if self._heads is None:
+            latest = texts.last_user_texts(self.request)
+            self._heads = [_head(text, LOOKED_AT_BYTES).lower() for text in latest]
+        return self._heads
 
-    @cached_property
+    @property
     def system(self) -> str:
         """The instructions in lower case."""
-        return texts.system_text(self.request).lower()
+        if self._system is None:
+            self._system = texts.system_text(self.request).lower()
+        return self._system
 
-    @cached_property
+    @property
     def system_start(self) -> str:
         """How the instructions begin, in lower case."""
-        return texts.system_text(self.request)[:LOOKED_AT_BYTES].lstrip().lower()
+        if self._system_start is None:
+            start = texts.system_text(self.request)[:LOOKED_AT_BYTES]
+            self._system_start = start.lstrip().lower()
+        return self._system_start
 
 
 def turn_type_of(request: Request, features: Features, client: Client) -> TurnType:
@@ -127,15 +135,20 @@ _RULES: tuple[tuple[TurnType, Rule], ...] = (
 
 
 def _is_marked(turn_type: TurnType, words: Words, client: Client) -> bool:
-    return any(
-        _is_meant(mark, words.request, client) and _is_seen(mark, words)
-        for mark in _MARKS_OF.get(turn_type, ())
+    meant = _marks_of(turn_type, words.request.family, client.app)
+    return any(_is_seen(mark, words) for mark in meant)
+
+
+@lru_cache(maxsize=MOST_APPS)
+def _marks_of(turn_type: TurnType, family: WireFamily, app: str) -> tuple[marks.TurnMark, ...]:
+    """Return what marks a kind of action of one program on one surface."""
+    return tuple(
+        mark
+        for mark in marks.TURN_MARKS
+        if mark.turn_type is turn_type
+        and family in mark.surfaces
+        and (app == mark.app or (not app and not mark.is_app_required))
     )
-
-
-def _is_meant(mark: marks.TurnMark, request: Request, client: Client) -> bool:
-    is_unknown_allowed = not client.app and not mark.is_app_required
-    return request.family in mark.surfaces and (client.app == mark.app or is_unknown_allowed)
 
 
 def _is_seen(mark: marks.TurnMark, words: Words) -> bool:
@@ -149,7 +162,7 @@ def _is_seen(mark: marks.TurnMark, words: Words) -> bool:
 
 
 def _holds_all(text: str, phrases: tuple[str, ...]) -> bool:
-    return all(phrase in text for phrase in phrases)
+    return all(map(text.__contains__, phrases))
 
 
 def _head(text: str, byte_count: int) -> str:
