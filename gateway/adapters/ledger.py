@@ -1,29 +1,39 @@
-"""The ledger's rows and counters in SQLite or PostgreSQL, through one set of statements."""
+"""The ledger's rows and counters in SQLite or PostgreSQL.
+
+Every attempt is a row, so that rows are added by statements of the drivers' own.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import orjson
 import sqlalchemy as sa
 from sqlalchemy import exc
-from sqlalchemy.dialects import postgresql, sqlite
 
 from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model.record import LedgerRow
 from services.domain.errors import Reason, RouterError
-from services.runtime.database import open_engine, prepare, read_only, store_errors
+from services.runtime.database import (
+    at_once,
+    is_sqlite,
+    open_engine,
+    prepare,
+    read_only,
+    store_errors,
+)
+from services.runtime.postgres_pool import PostgresPool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from sqlalchemy.engine import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 PAGE_ROWS = 1_000
-WRITERS_LOCK = "pointsman ledger"
 
 _tables = sa.MetaData()
 _TYPES = {
@@ -34,6 +44,7 @@ _TYPES = {
     "float": sa.Float,
 }
 _NAMES = tuple(field.name for field in fields(LedgerRow))
+_values = attrgetter(*_NAMES)
 
 LEDGER = sa.Table(
     "ledger",
@@ -48,6 +59,38 @@ SPEND = sa.Table(
     sa.Column("spent_micros", sa.BigInteger),
 )
 
+_FIELDS = ", ".join(_NAMES)
+_SKIPPING = "ON CONFLICT (action_id, attempt, kind) DO NOTHING"
+_SPENDING = """
+  INSERT INTO key_spend (key_id, spent_micros)
+  SELECT key_id, sum(charged_micros) FROM {added}
+  GROUP BY key_id HAVING sum(charged_micros) <> 0
+  ON CONFLICT (key_id) DO UPDATE
+  SET spent_micros = key_spend.spent_micros + excluded.spent_micros
+"""
+"""Moves the counters of keys by what was added."""
+
+_LAST = "SELECT coalesce(max(seq), 0) FROM ledger"
+_ADDING = f"INSERT INTO ledger ({_FIELDS}) VALUES ({', '.join('?' * len(_NAMES))}) {_SKIPPING}"  # noqa: S608 - names of our own fields
+_SPENDING_AFTER = _SPENDING.format(added="ledger WHERE seq > ?")
+"""For SQLite, where nobody else writes in between."""
+
+ADDING_JSON = f"""
+WITH turn AS (SELECT pg_advisory_xact_lock(hashtext('pointsman ledger'))),
+added AS (
+  INSERT INTO ledger ({_FIELDS})
+  SELECT {_FIELDS} FROM turn, json_populate_recordset(NULL::ledger, $1)
+  {_SKIPPING} RETURNING key_id, charged_micros
+),
+spent AS ({_SPENDING.format(added="added")})
+SELECT 1 FROM added
+"""  # noqa: S608 - names of our own fields
+"""Adds rows given as one JSON array, in their order, and moves the counters; for PostgreSQL.
+
+A batch of 15 rows takes a tenth of the CPU that it takes as four statements by way of SQLAlchemy,
+which writes 37 values for each.
+"""
+
 
 class SqlLedgerStore:
     """Rows and counters in one database."""
@@ -55,15 +98,7 @@ class SqlLedgerStore:
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url, schema=SCHEMA)
         self._reader = read_only(self._engine)
-        is_sqlite = self._engine.dialect.name == "sqlite"
-        self._insert = sqlite.insert if is_sqlite else postgresql.insert
-        # Without values, so that it is compiled once whatever the number of rows.
-        self._adding_values = (
-            self._insert(LEDGER)
-            .on_conflict_do_nothing(index_elements=["action_id", "attempt", "kind"])
-            .returning(LEDGER.c.key_id, LEDGER.c.charged_micros)
-        )
-        self._is_shared = not is_sqlite
+        self._pool = None if is_sqlite(url) else PostgresPool(url, SCHEMA)
 
     async def start(self) -> None:
         """Open the store; SQLite is migrated, PostgreSQL is checked."""
@@ -71,6 +106,8 @@ class SqlLedgerStore:
 
     async def aclose(self) -> None:
         """Close the store."""
+        if self._pool is not None:
+            await self._pool.aclose()
         await self._engine.dispose()
 
     async def add(self, rows: Sequence[LedgerRow]) -> int:
@@ -81,19 +118,15 @@ class SqlLedgerStore:
         """
         if not rows:
             return 0
+        if self._pool is not None:
+            return await self._pool.change(ADDING_JSON, orjson.dumps(rows).decode())
         with store_errors():
             try:
-                async with self._engine.begin() as connection:
-                    if self._is_shared:
-                        name = sa.func.hashtext(WRITERS_LOCK)
-                        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(name)))
-                    added = await self._added(connection, rows)
-                    await self._spend(connection, added)
+                return await at_once(self._engine, lambda connection: _added(connection, rows))
             except exc.IntegrityError as error:
                 raise RouterError(
                     Reason.STORE_UNAVAILABLE, "the ledger refused a row", retry_after_s=1.0
                 ) from error
-        return len(added)
 
     async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
         """Return rows with their places, those past ``after``, oldest first."""
@@ -113,37 +146,9 @@ class SqlLedgerStore:
         """Return the whole ledger at one instant."""
         with store_errors():
             async with self._reader.connect() as connection:
-                if self._is_shared:  # on SQLite a transaction is a snapshot
+                if self._pool is not None:  # on SQLite a transaction is a snapshot
                     await connection.execution_options(isolation_level="REPEATABLE READ")
                 yield Snapshot(connection)
-
-    async def _added(
-        self, connection: AsyncConnection, rows: Sequence[LedgerRow]
-    ) -> list[tuple[str, int]]:
-        """Add rows and return key and charge of those that were not there."""
-        if self._is_shared:
-            told = {"rows": orjson.dumps(rows).decode()}
-            found = await connection.execute(_ADDING_JSON, told)
-        else:
-            found = await connection.execute(self._adding_values, [_values(row) for row in rows])
-        return [(key, micros) for key, micros in found]
-
-    async def _spend(self, connection: AsyncConnection, added: Iterable[tuple[str, int]]) -> None:
-        sums: Counter[str] = Counter()
-        for key_id, micros in added:
-            sums[key_id] += micros
-        spent = [
-            {"key_id": key_id, "spent_micros": micros}
-            for key_id, micros in sorted(sums.items())
-            if micros
-        ]
-        if not spent:
-            return
-        moving = self._insert(SPEND).values(spent)
-        total = SPEND.c.spent_micros + moving.excluded.spent_micros
-        await connection.execute(
-            moving.on_conflict_do_update(index_elements=["key_id"], set_={"spent_micros": total})
-        )
 
 
 class Snapshot:
@@ -173,18 +178,9 @@ async def _page(
     return [(row[0], LedgerRow(*row[1:])) for row in await connection.execute(wanted)]
 
 
-def _values(row: LedgerRow) -> dict[str, object]:
-    return {name: getattr(row, name) for name in _NAMES}
-
-
-_FIELDS = ", ".join(_NAMES)
-_ADDING_JSON = sa.text(
-    f"INSERT INTO ledger ({_FIELDS}) SELECT {_FIELDS}"  # noqa: S608 - names of our own fields
-    " FROM json_populate_recordset(NULL::ledger, CAST(:rows AS json))"
-    " ON CONFLICT (action_id, attempt, kind) DO NOTHING RETURNING key_id, charged_micros"
-)
-"""Adds rows given as one JSON array, in their order.
-
-PostgreSQL reads them faster than the driver writes 37 values for each: a row of a batch of 40 took
-48 us of our CPU instead of 96. SQLite, in this process, reads them slower.
-"""
+def _added(connection: Connection, rows: Sequence[LedgerRow]) -> int:
+    """Add rows to SQLite and return how many were not there."""
+    last = connection.exec_driver_sql(_LAST).scalar_one()
+    added = connection.exec_driver_sql(_ADDING, [_values(row) for row in rows]).rowcount
+    connection.exec_driver_sql(_SPENDING_AFTER, (last,))
+    return added

@@ -8,16 +8,18 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 import sqlalchemy as sa
 
-from gateway.adapters.ledger import LEDGER, SPEND, SqlLedgerStore
+from gateway.adapters.ledger import ADDING_JSON, LEDGER, SPEND, SqlLedgerStore
 from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.ledger.ports import LedgerStore
 from gateway.ledger.verify import Drift, verify
 from gateway.model.record import AttemptOutcome, LedgerRow
 from services.domain.errors import Reason, RouterError
 from services.runtime.database import migrate
+from services.runtime.postgres_pool import PostgresPool
 from tests.fakes.ledger import MemoryLedgerStore
 from tests.unit.gateway.ledger.cases import COST_MICROS, USAGE, record, rows
 
@@ -109,6 +111,21 @@ async def test_writers_at_once_lose_nothing_and_count_nothing_twice(store: Ledge
     assert sum(await asyncio.gather(*(write(writer) for writer in range(1, 5)))) == 210
     audit = await verify(store)
     assert (audit.row_count, audit.charged_micros, audit.drifts) == (210, 210 * COST_MICROS, ())
+
+
+async def test_places_are_given_in_the_order_of_commits(postgres_url: str) -> None:
+    await migrate(postgres_url, SCRIPTS, SCHEMA)
+    store, slow = SqlLedgerStore(postgres_url), PostgresPool(postgres_url, SCHEMA)
+    connection = await slow._taken()
+    async with connection.transaction():
+        await connection.execute(ADDING_JSON, orjson.dumps([row(1)]).decode())
+        quick = asyncio.create_task(store.add([row(2, key_id="key-2")]))
+        await asyncio.sleep(0.2)
+        assert await store.page(0, 10) == []
+    assert await quick == 1
+    assert [found for _, found in await store.page(0, 10)] == [row(1), row(2, key_id="key-2")]
+    await connection.close()
+    await store.aclose()
 
 
 @pytest.mark.spec("OPS-68")
