@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pointsman.common.v1 import eligibility_pb2
+from pointsman.common.v1 import binding_pb2, eligibility_pb2, grant_pb2
 
 from services.dispatch.codec import enums as tables
 from services.dispatch.model.access import Attribution, Grant
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from google.protobuf import duration_pb2
-    from pointsman.common.v1 import action_pb2, binding_pb2, grant_pb2, header_pb2
+    from pointsman.common.v1 import action_pb2, header_pb2
 
     from services.dispatch.model.plan import HeaderPairs
     from services.domain.fields import Fields
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 _NANOS = 1_000_000_000
 MOST_RECORDS = 256
 """Decoded eligibility records that are kept."""
+MOST_KEPT = 1024
+"""Decoded values that are kept of each other kind: actions name the same few again and again."""
 
 
 def duration(seconds: float | None) -> Fields | None:
     """Return a duration; None stays absent."""
-    return None if seconds is None else timestamp(max(0.0, seconds))
+    return None if seconds is None else timestamp(seconds if seconds > 0.0 else 0.0)
 
 
 def seconds_of(value: duration_pb2.Duration) -> float:
@@ -49,8 +51,8 @@ def timestamp(unix_s: float | None) -> Fields | None:
     """Return an instant; None stays absent."""
     if unix_s is None:
         return None
-    seconds, nanos = divmod(round(unix_s * _NANOS), _NANOS)
-    return {"seconds": seconds, "nanos": nanos}
+    seconds = int(unix_s)
+    return {"seconds": seconds, "nanos": int((unix_s - seconds) * _NANOS)}
 
 
 def header_fields(pairs: HeaderPairs) -> list[Fields]:
@@ -69,6 +71,12 @@ def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:
     Raises:
         InvalidRequestError: one of them is not.
     """
+    return _binding_ref(message.SerializeToString(), field)
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _binding_ref(sealed: bytes, field: str) -> BindingRef:
+    message = binding_pb2.BindingRef.FromString(sealed)
     return BindingRef(
         model_id=text(message.model_id, f"{field}.model_id"),
         provider=text(message.provider, f"{field}.provider"),
@@ -89,6 +97,12 @@ def binding_fields(ref: BindingRef) -> Fields:
 
 def attribution(message: grant_pb2.CredentialAttribution) -> Attribution:
     """Return an attribution; unknown values become those that the contract names for them."""
+    return _attribution(message.SerializeToString())
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _attribution(sealed: bytes) -> Attribution:
+    message = grant_pb2.CredentialAttribution.FromString(sealed)
     return Attribution(
         fingerprint=message.fingerprint,
         kind=tables.CREDENTIAL_KIND.get(message.kind) or CredentialKind.API_KEY,
@@ -176,10 +190,9 @@ def _timeless(message: eligibility_pb2.EligibilityRecord, sealed: bytes) -> byte
 
     What is left is the same for all actions that ask the same.
     """
-    named = eligibility_pb2.EligibilityRecord(record_id=message.record_id)
-    if message.HasField("create_time"):
-        named.create_time.CopyFrom(message.create_time)
-    return sealed[named.ByteSize() :]
+    time = message.create_time if message.HasField("create_time") else None
+    first = eligibility_pb2.EligibilityRecord(record_id=message.record_id, create_time=time)
+    return sealed[first.ByteSize() :]
 
 
 @functools.lru_cache(maxsize=MOST_RECORDS)

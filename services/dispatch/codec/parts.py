@@ -61,7 +61,7 @@ def _started(part: Started) -> Fields:
         "cause": tables.CAUSE.number(part.cause),
         "context_window_token_count": part.context_window_tokens,
         "credential": attribution_fields(part.credential),
-        "wait": duration(part.wait_s),
+        "wait": duration(part.wait_s) if part.wait_s else None,
     }
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 MAX_BINDINGS = 16
 MAX_RESCUES = 32
 MAX_RESTORED = 1024
-MOST_KEPT = 1024
-"""Decoded targets that are kept: plans name the same few again and again."""
 
 
 def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
@@ -107,7 +105,7 @@ def _rescues(rows: Sequence[dispatch_pb2.RescueCandidate]) -> tuple[Rescue, ...]
     )
 
 
-@lru_cache(maxsize=MOST_KEPT)
+@lru_cache(maxsize=common.MOST_KEPT)
 def _rescue(sealed: bytes, field: str) -> Rescue:
     message = dispatch_pb2.RescueCandidate.FromString(sealed)
     cause = tables.required(tables.CAUSE, message.cause, f"{field}.cause")
@@ -156,7 +154,7 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
     return _planned_binding(message.SerializeToString(), field)
 
 
-@lru_cache(maxsize=MOST_KEPT)
+@lru_cache(maxsize=common.MOST_KEPT)
 def _planned_binding(sealed: bytes, field: str) -> PlannedBinding:
     message = attempt_pb2.PlannedBinding.FromString(sealed)
     family = None

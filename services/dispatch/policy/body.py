@@ -139,9 +139,9 @@ def upstream_id_of(catalog: Catalog, ref: BindingRef, granted_upstream_id: str =
 
     That of the granted endpoint wins over the planned one, and that over the catalog's.
     """
-    row = catalog_binding(catalog, ref)
-    named = granted_upstream_id or ref.upstream_id or (row.upstream_id if row else "")
-    return named or ref.model_id
+    named = granted_upstream_id or ref.upstream_id
+    row = catalog_binding(catalog, ref) if not named else None
+    return named or (row.upstream_id if row else "") or ref.model_id
 
 
 def target_of(

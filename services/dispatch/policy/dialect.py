@@ -101,9 +101,9 @@ def codex_levels(facts: ModelFacts) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(facts.reasoning_levels or LEVELS), LEVELS[-1])))
 
 
-def is_in_plan(row: Binding | None, kind: CredentialKind) -> bool:
-    """Return whether a credential of ``kind`` may be shown for a binding: plans do not cover all.
+def is_in_codex_plan(row: Binding | None) -> bool:
+    """Return whether a Codex plan covers a binding; None, one that the catalog does not know: no.
 
-    None, a binding that the catalog does not know, is covered by no Codex plan.
+    Plans do not cover all.
     """
-    return kind is not CredentialKind.CODEX_OAUTH or (row is not None and row.is_in_codex_plan)
+    return row is not None and row.is_in_codex_plan

@@ -217,13 +217,13 @@ class Draft:
     def _tiered(self, body: bytes) -> bytes:
         """Return the body, asking for the fast tier where that is wanted and there is one."""
         ref, stage, kind = self._planned.ref, self._stage, self._access.grant.attribution.kind
+        self._tier = None
         is_wanted = self._planned.is_fast_allowed or ref.model_id in stage.fast_models
+        if not is_wanted or FAST_TIER in self._given_up:
+            return body
         row = catalog_binding(stage.catalog, ref)
         has_tier = is_fast(row, kind, is_vendor=self._endpoint.is_vendor)
-        fast = None
-        if is_wanted and has_tier and FAST_TIER not in self._given_up:
-            fast = with_fast(body, self.family)
-        self._tier = None
+        fast = with_fast(body, self.family) if has_tier else None
         if fast is None:
             return body
         self._tier = ServedTier(self.family, is_stream=self.is_stream)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from services.dispatch.model.outcome import Fault
 from services.dispatch.policy import body
-from services.dispatch.policy.dialect import is_in_plan
+from services.dispatch.policy.dialect import is_in_codex_plan
 from services.dispatch.policy.permit import is_permitted
 from services.domain.catalog import DEFAULT_CONTEXT_WINDOW_TOKENS
 from services.domain.errors import Reason, RouterError
-from services.domain.vocab import FailureClass
+from services.domain.vocab import CredentialKind, FailureClass
 from services.domain.wire.codecs import UnknownFamilyError
 from services.domain.wire.model import HouseRules
 
@@ -81,7 +81,9 @@ def check_permitted(order: Order, planned: PlannedBinding) -> None:
 def fault_of_plan(stage: Stage, planned: PlannedBinding, access: Access) -> Fault | None:
     """Return why a credential is not shown for a binding; None: it may be."""
     ref, kind = planned.ref, access.grant.attribution.kind
-    if is_in_plan(body.catalog_binding(stage.catalog, ref), kind):
+    if kind is not CredentialKind.CODEX_OAUTH:
+        return None
+    if is_in_codex_plan(body.catalog_binding(stage.catalog, ref)):
         return None
     return Fault(
         FailureClass.MODEL_NOT_FOUND,
