@@ -84,9 +84,7 @@ class Decider:
 
     def unsized(self, ground: Ground) -> Moment:
         """Return what could serve an action if its prompt were of no size."""
-        action = ground.action
-        small = replace(action, features=replace(action.features, overflow_tokens=0))
-        record = self._frozen(small, ground.known)
+        record = self._frozen(_unsized(ground.action), ground.known)
         return Moment(self._catalog, record, "", self._clock.now_unix_s())
 
     async def decide(self, ground: Ground, memory: Memory) -> Decision:
@@ -162,12 +160,14 @@ class Decider:
     async def countable(self, action: Action) -> Countable:
         """Return where the tokens of an action can be counted: at the model that is named.
 
+        Whether the prompt fits is not asked: that is what its count tells.
+
         Raises:
             RouterError: nobody serves that model.
         """
         forced = action.caller.forced_model
         model = requested_model(self._catalog, action.features.requested_model, forced)
-        ground = await self.ground(action)
+        ground = await self.ground(_unsized(action))
         decision = ground.decision(model, DecisionPath.REQUESTED, "requested")
         return Countable(ground.record, decision.plan.bindings[0])
 
@@ -191,3 +191,7 @@ class Decider:
         )
         record = self._records.freeze(question)
         return bound_to(record, action.issuer.provider) if action.issuer is not None else record
+
+
+def _unsized(action: Action) -> Action:
+    return replace(action, features=replace(action.features, overflow_tokens=0))

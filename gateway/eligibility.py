@@ -7,6 +7,7 @@ so one record answers "why not X?". Colours of providers never remove them.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -141,19 +142,23 @@ def _judged(
     *,
     is_exclusive: bool,
 ) -> Layers:
-    """Return what is removed; needs that can be let go are, where nothing else may serve."""
+    """Return what is removed, by the least that must be let go for anything to serve.
+
+    First the room that is kept for the answer is, then what requests need and can do without.
+    """
     named = catalog.resolve(question.forced_model or question.features.requested_model)
     is_bound = bool(question.forced_model) or policy.is_name_binding
     models = list(catalog.models.values())
     scope = [named] if is_bound and named is not None else models
-    layers = Layers(question, policy, enabled, is_exclusive=is_exclusive)
-    for model in models:
-        layers.judge(model)
+
+    blank = functools.partial(Layers, question, policy, enabled, is_exclusive=is_exclusive)
+    layers = blank().judge_all(models)
+    if layers.is_short_of_room(scope if is_bound else [m for m in models if m.is_automatic]):
+        blank = functools.partial(blank, has_reserve=False)
+        layers = blank().judge_all(models)
     if policy.requirements is not RequirementMode.ENFORCE or layers.leaves_any_of(scope):
         return layers
-    waiving = Layers(question, policy, enabled, is_exclusive=is_exclusive, waived=WAIVED)
-    for model in models:
-        waiving.judge(model)
+    waiving = blank(waived=WAIVED).judge_all(models)
     if not waiving.leaves_any_of(scope):
         waiving.tell_unavailable(models)
     return waiving

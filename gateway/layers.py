@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from gateway.expressing import carries, is_expressible
 from gateway.model import BindingExclusion, Layer, ModelExclusion
+from gateway.windows import room_in, window_of
 from services.domain.copying import replace
-from services.domain.vocab import CredentialKind
+from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.requirements import RequirementMode
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from services.domain.catalog import Binding, Model
     from services.domain.wire.features import Requirement
 
-LONG_CONTEXT_TOKENS = 1_000_000
 _CODEX_PLAN = frozenset({CredentialKind.CODEX_OAUTH})
 
 
@@ -33,8 +33,10 @@ class Layers:
         *,
         is_exclusive: bool,
         waived: frozenset[Requirement] = frozenset(),
+        has_reserve: bool = True,
     ) -> None:
         self._question = question
+        self._has_reserve = has_reserve
         self._policy = policy
         self._waived = waived
         self._enabled = {state.provider for state in enabled}
@@ -54,6 +56,13 @@ class Layers:
         self.safety: list[ModelExclusion] = []
         self.requirement: list[ModelExclusion] = []
         self.bindings: list[BindingExclusion] = []
+        self._serving: set[str] = set()
+
+    def judge_all(self, models: Sequence[Model]) -> Layers:
+        """Take note of what removes each of ``models``; returns itself."""
+        for model in models:
+            self.judge(model)
+        return self
 
     def judge(self, model: Model) -> None:
         """Take note of what removes ``model`` or some of its bindings."""
@@ -64,7 +73,7 @@ class Layers:
         if not provided:
             self.excluded.append(ModelExclusion(model.id, self._absence(model)))
             return
-        if all(not self._fits(binding) for binding in model.bindings):
+        if all(not self._fits(model, binding) for binding in model.bindings):
             self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
         elif not self._takes_media(model) or not any(
             self._is_expressible(model, binding) for binding in provided
@@ -72,6 +81,9 @@ class Layers:
             self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
         else:
             self._judge_bindings(model)
+            refused = {each.provider for each in self.bindings if each.model_id == model.id}
+            if not refused.issuperset(binding.provider for binding in provided):
+                self._serving.add(model.id)
 
     def _judge_bindings(self, model: Model) -> None:
         for binding in model.bindings:
@@ -79,7 +91,7 @@ class Layers:
                 layer = Layer.ENDPOINT_REFUSED
             elif not self._is_paid_for(binding):
                 layer = Layer.NO_CREDENTIAL
-            elif not self._fits(binding):
+            elif not self._fits(model, binding):
                 layer = Layer.CONTEXT_WINDOW
             elif not self._is_expressible(model, binding):
                 layer = Layer.REQUIREMENT_INCOMPATIBLE
@@ -111,6 +123,13 @@ class Layers:
         gone = {each.model_id for each in (*self.excluded, *self.safety, *self.requirement)}
         return any(model.id not in gone for model in models)
 
+    def is_short_of_room(self, models: Sequence[Model]) -> bool:
+        """Return whether none of ``models`` may serve, and some for the size of the prompt."""
+        if any(model.id in self._serving for model in models):
+            return False
+        layers = {*(each.layer for each in self.safety), *(each.layer for each in self.bindings)}
+        return Layer.CONTEXT_WINDOW in layers
+
     def tell_unavailable(self, models: Sequence[Model]) -> None:
         """Name the models without a provider here that would carry the request elsewhere."""
         if not self.requirement:
@@ -141,8 +160,17 @@ class Layers:
             for target in targets
         )
 
-    def _fits(self, binding: Binding) -> bool:
-        window = binding.context_window_tokens
-        if self._question.is_long_context_asked:
-            window = max(window, LONG_CONTEXT_TOKENS)
-        return self._question.features.overflow_tokens <= window
+    def _fits(self, model: Model, binding: Binding) -> bool:
+        """Return whether the prompt leaves the answer its room.
+
+        Other dialects than Messages never receive its signed reasoning.
+        """
+        features = self._question.features
+        is_long_asked = self._question.is_long_context_asked
+        tokens = features.overflow_tokens
+        window = window_of(binding, model.facts, is_long_asked=is_long_asked)
+        if WireFamily.ANTHROPIC not in self._policy.dialects_at(binding):
+            tokens -= features.signature_tokens
+        return tokens <= (
+            room_in(window, features.max_output_tokens) if self._has_reserve else window
+        )

@@ -1,7 +1,8 @@
 """Eligibility records of actions that ask the same: frozen once, reused while nothing changed.
 
 A record is a pure function of its question but for the instant of freezing, and most actions of an
-installation differ in nothing that it reads. Sizes of prompts count only by which windows they fit.
+installation differ in nothing that it reads. Sizes of prompts count only by which windows they fit,
+alone and with room for the answer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from gateway.eligibility import freeze
+from gateway.windows import LONG_CONTEXT_TOKENS, room_in
 from services.domain.copying import replace
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class Records:
                 for model in catalog.models.values()
                 for binding in model.bindings
             }
+            | {LONG_CONTEXT_TOKENS}
         )
         self._kept: OrderedDict[Hashable, EligibilityRecord] = OrderedDict()
 
@@ -53,6 +56,7 @@ class Records:
 
     def _key(self, question: Question) -> Hashable:
         features = question.features
+        unsigned_tokens = features.overflow_tokens - features.signature_tokens
         return (
             question.installation_id,
             question.snapshot.version if question.snapshot is not None else None,
@@ -64,6 +68,14 @@ class Records:
             features.requested_model if self._policy.is_name_binding else "",
             question.is_long_context_asked,
             features.requirements,
-            bisect_left(self._windows, features.overflow_tokens),
-            question.is_long_context_asked and features.overflow_tokens,
+            *self._fitting(features.overflow_tokens, features.max_output_tokens),
+            *self._fitting(unsigned_tokens, features.max_output_tokens),
+        )
+
+    def _fitting(self, tokens: int, wanted_tokens: int) -> tuple[int, int]:
+        """Return which windows a prompt fits into, alone and with room for its answer."""
+        windows = self._windows
+        return (
+            bisect_left(windows, tokens),
+            bisect_left(windows, tokens, key=lambda window: room_in(window, wanted_tokens)),
         )

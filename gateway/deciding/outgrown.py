@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gateway.deciding.planning import binding_at
 from gateway.model.compaction import CompactionLimits
 from gateway.plan import permitted_bindings
+from gateway.windows import reserve_of, window_of
 from services.domain.vocab import ModelTier, TurnType, WireFamily
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from gateway.sessions.model import Choice
     from services.domain.catalog import Binding, Model
 
-LEAST_RESERVE_TOKENS = 8000
-"""Room for an answer of which the client says nothing."""
-LONG_CONTEXT_TOKENS = 1_000_000
 LARGE_WINDOW_MODEL = "claude-opus-5"
 """Its family writes the summary where no other may."""
 
@@ -54,10 +52,11 @@ def limits_of(action: Action, by: Compacting) -> CompactionLimits | None:
     if action.turn_type not in _COMPACTED or not by.rules.compaction_ratio:
         return None
     window = largest_window(action, by)
+    reserve_tokens = reserve_of(window, action.features.max_output_tokens)
     limits = CompactionLimits(
         window_tokens=int(window / action.fit_ratio),
         trigger_ratio=by.rules.compaction_ratio,
-        reserve_tokens=ceil(_reserve(action, window) / action.fit_ratio),
+        reserve_tokens=ceil(reserve_tokens / action.fit_ratio),
     )
     needed = action.features.overflow_tokens + limits.reserve_tokens
     return limits if window and needed >= limits.trigger_tokens else None
@@ -97,22 +96,14 @@ def writers_of(action: Action, pin: Choice | None, by: Compacting) -> tuple[Bind
     return tuple(dict.fromkeys(binding for binding in found if binding is not None))
 
 
-def _reserve(action: Action, window: int) -> int:
-    """Return the room for the answer: what is asked for, and no more than half of the window."""
-    wanted = action.features.max_output_tokens
-    return max(min(LEAST_RESERVE_TOKENS, window // 4), min(wanted, window // 2))
-
-
 def _window_of(action: Action, model: Model, by: Compacting) -> int:
     permitted = {row.provider for row in permitted_bindings(model, by.moment.record)}
     rows = [row for row in model.bindings if row.provider in permitted]
-    return min((_window_at(action, row, by) for row in rows), default=0)
+    return min((_window_at(action, row, model, by) for row in rows), default=0)
 
 
-def _window_at(action: Action, row: Binding, by: Compacting) -> int:
-    window = row.context_window_tokens
-    if action.caller.wants_long_context:
-        window = max(window, LONG_CONTEXT_TOKENS)
+def _window_at(action: Action, row: Binding, model: Model, by: Compacting) -> int:
+    window = window_of(row, model.facts, is_long_asked=action.caller.wants_long_context)
     is_signed = WireFamily.ANTHROPIC in by.dialects_at(row)
     return window if is_signed else window + action.features.signature_tokens
 

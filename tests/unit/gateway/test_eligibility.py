@@ -79,13 +79,18 @@ def test_gateway_mode_serves_what_is_aliased_and_ignores_provider_exclusions() -
 
 
 def test_windows_that_are_too_small_are_a_safety_matter() -> None:
-    models = catalog(row("small", "p1", window=100), row("large", "p1", window=200))
+    models = catalog(
+        row("small", "p1", window=100),
+        row("able", "p1", window=100, extended_context=True),
+        row("large", "p1", window=200),
+    )
     record = freeze(question("p1", features=features(150)), policy(), models)
     assert model_removal_of(record, "small") is Layer.CONTEXT_WINDOW
     assert record.safety_excluded_models[0].model_id == "small"
     assert permits(record, "large", "p1")
     asked = question("p1", features=features(150), is_long_context_asked=True)
-    assert permits(freeze(asked, policy(), models), "small", "p1")
+    record = freeze(asked, policy(), models)
+    assert [permits(record, name, "p1") for name in ("small", "able", "large")] == [0, 1, 1]
 
 
 def test_media_that_a_model_cannot_take_remove_it() -> None:

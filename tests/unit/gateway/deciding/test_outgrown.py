@@ -104,6 +104,17 @@ def test_room_of_signed_reasoning_counts_where_it_is_not_sent() -> None:
     assert largest_window(signed, by("anthropic")) == 500_000
 
 
+def test_the_long_window_is_that_of_models_that_have_it() -> None:
+    asked = replace(ASKED, caller=replace(ASKED.caller, wants_long_context=True))
+    assert largest_window(asked, ALL) == 400_000
+    able = build_catalog(
+        [{"models": [_of("able", "top", "anthropic", 200_000, extended_context=True)]}]
+    )
+    there = Moment(able, record("anthropic", catalog=able), "cluster", NOW)
+    assert largest_window(asked, Compacting(there, RULES, dialects_at)) == 1_000_000
+    assert largest_window(ASKED, Compacting(there, RULES, dialects_at)) == 200_000
+
+
 def test_a_forced_model_brings_its_own_window() -> None:
     forced = replace(ASKED, caller=replace(ASKED.caller, forced_model="hidden"))
     assert largest_window(forced, ALL) == 900_000
