@@ -12,7 +12,7 @@ from services.domain.pricing import PARTS_PER_MICRO
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from gateway.explaining.ports import Watchers
     from gateway.model import (
@@ -190,12 +190,10 @@ class Course:
             **self._costs(),
         )
 
-    def _planner_facts(self) -> dict[str, Fact]:
+    def _planner_facts(self) -> Mapping[str, Fact]:
         """Return what the planner's verdict rests on; nothing where it was not asked."""
         answer = self.decision.answer if self.decision is not None else None
-        if answer is None:
-            return {}
-        return {f"planner_{name}": fact for name, fact in answer.facts}
+        return answer.facts if answer is not None else {}
 
     def _costs(self) -> dict[str, int | None]:
         """Return the believed cost beside the billed one; both count where the same served.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from gateway.model.decision import Fact
 
+PREFIX = "planner_"
+"""Begins the name of each fact in the line of an action."""
 _UNITS = (("_micro_usd", "_micros"), ("_token_count", "_tokens"))
 
 
@@ -22,56 +24,58 @@ class _Numbers:
 
     def __init__(self, kind: type[Message], prefix: str = "") -> None:
         fields = [field for field in kind.DESCRIPTOR.fields if field.message_type is None]
-        enums = [(at, field.enum_type) for at, field in enumerate(fields)]
         self._read = operator.attrgetter(*(field.name for field in fields))
-        self._names = [prefix + _shown(field.name) for field in fields]
+        shown = [f"{PREFIX}{prefix}{_shown(field.name)}" for field in fields]
+        self._names = shown
         self._words = [
-            (at, _words((known.name, known.number) for known in enum.values))
-            for at, enum in enums
-            if enum is not None
+            (name, _words((known.name, known.number) for known in field.enum_type.values))
+            for name, field in zip(shown, fields, strict=True)
+            if field.enum_type is not None
         ]
-        self._optional = [(at, f.name) for at, f in enumerate(fields) if f.has_presence][::-1]
+        self._optional = [
+            (name, field.name)
+            for name, field in zip(shown, fields, strict=True)
+            if field.has_presence
+        ]
 
-    def facts(self, message: Message) -> list[tuple[str, Fact]]:
-        """Return the numbers that are there, in the order of the message."""
-        facts = list(zip(self._names, self._read(message), strict=True))
-        for at, words in self._words:
-            name, number = facts[at]
-            facts[at] = name, words.get(number, "unknown")
-        for at, field in self._optional:
+    def add(self, message: Message, facts: dict[str, Fact]) -> None:
+        """Add the numbers that are there, in the order of the message."""
+        facts.update(zip(self._names, self._read(message), strict=True))
+        for name, words in self._words:
+            facts[name] = words.get(facts[name], "unknown")
+        for name, field in self._optional:
             if not message.HasField(field):
-                del facts[at]
-        return facts
+                del facts[name]
 
 
-def plan_facts(message: planner_pb2.PlanActionResponse) -> tuple[tuple[str, Fact], ...]:
+def plan_facts(message: planner_pb2.PlanActionResponse) -> dict[str, Fact]:
     """Return the facts in the order of the message; money only where it was computed."""
-    facts: list[tuple[str, Fact]] = [
-        ("economics", _ECONOMICS.get(message.economics, "unknown")),
-        ("is_ev_computed", message.is_ev_computed),
-    ]
+    facts: dict[str, Fact] = {
+        f"{PREFIX}economics": _ECONOMICS.get(message.economics, "unknown"),
+        f"{PREFIX}is_ev_computed": message.is_ev_computed,
+    }
     for name, numbers in _PARTS.items():
         if message.HasField(name):
-            facts.extend(numbers.facts(getattr(message, name)))
+            numbers.add(getattr(message, name), facts)
     if message.HasField("pin_price"):
-        facts.extend(_price(message.pin_price, _PIN))
+        _add_price(message.pin_price, _PIN, facts)
     if message.HasField("fresh_price"):
-        facts.extend(_price(message.fresh_price, _FRESH))
+        _add_price(message.fresh_price, _FRESH, facts)
     versions = message.versions
-    facts.append(("catalog_version", versions.catalog_version))
-    facts.append(("config_version", versions.config_version))
-    return tuple(facts)
+    facts[f"{PREFIX}catalog_version"] = versions.catalog_version
+    facts[f"{PREFIX}config_version"] = versions.config_version
+    return facts
 
 
-def _price(
-    price: planner_pb2.UsedPrice, names: tuple[str, str, str, str]
-) -> Iterable[tuple[str, Fact]]:
+def _add_price(
+    price: planner_pb2.UsedPrice, names: tuple[str, str, str, str], facts: dict[str, Fact]
+) -> None:
     rates = price.price
-    yield names[0], rates.input_micro_usd_per_mtok
-    yield names[1], rates.output_micro_usd_per_mtok
-    yield names[2], price.is_fallback
+    facts[names[0]] = rates.input_micro_usd_per_mtok
+    facts[names[1]] = rates.output_micro_usd_per_mtok
+    facts[names[2]] = price.is_fallback
     if price.HasField("cost_factor"):
-        yield names[3], price.cost_factor
+        facts[names[3]] = price.cost_factor
 
 
 def _shown(name: str) -> str:
@@ -81,7 +85,7 @@ def _shown(name: str) -> str:
     return name
 
 
-def _words(names: Iterable[tuple[str, int]]) -> Mapping[int, str]:
+def _words(names: Iterable[tuple[str, int]]) -> Mapping[Fact, str]:
     """Return the names of an enum's values without the enum's own name."""
     by_number = {number: name for name, number in names}
     stem = by_number[0].removesuffix("UNSPECIFIED")
@@ -89,6 +93,7 @@ def _words(names: Iterable[tuple[str, int]]) -> Mapping[int, str]:
 
 
 def _price_names(side: str) -> tuple[str, str, str, str]:
+    side = f"{PREFIX}{side}"
     rates = f"{side}_input_micros_per_mtok", f"{side}_output_micros_per_mtok"
     return (*rates, f"{side}_is_fallback", f"{side}_cost_factor")
 

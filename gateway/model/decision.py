@@ -161,8 +161,9 @@ class PlanAnswer:
     is_switch: bool
     label: str
     is_summary_chosen: bool = False
-    facts: tuple[tuple[str, Fact], ...] = ()
-    """What the verdict rests on, by name: inputs, sums, prices, versions. No content."""
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    """What the verdict rests on, as the action's line names it: inputs, sums, prices, versions. No
+    content."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ async def test_a_switch_serves_the_pick_and_pins_it(routed: Routed) -> None:
 async def test_the_line_of_an_action_holds_verdict_and_costs(routed: Routed) -> None:
     await _pinned(routed)
     routed.scorer.picks = [SMALL]
-    routed.planner.answer = PlanAnswer(False, "value_negative", facts=(("value_micros", -7),))
+    routed.planner.answer = PlanAnswer(False, "value_negative", facts={"planner_value_micros": -7})
     routed.dispatch.usage = Usage(fresh_input=20, cache_read=9_000, cache_write=0, output=50)
     with capture_logs() as lines:
         await routed.ask(_turns(2))

@@ -5,7 +5,8 @@ from pointsman.common.v1 import binding_pb2
 from pointsman.planner.v1 import planner_pb2
 
 from gateway.codec.deciding import plan_answer
-from gateway.codec.plan_facts import plan_facts
+from gateway.codec.plan_facts import PREFIX, plan_facts
+from gateway.model.decision import Fact
 
 ANSWER = planner_pb2.PlanActionResponse(
     verdict=planner_pb2.VERDICT_STAY,
@@ -34,9 +35,15 @@ ANSWER = planner_pb2.PlanActionResponse(
 )
 
 
+def _unprefixed(answer: planner_pb2.PlanActionResponse) -> dict[str, Fact]:
+    facts = plan_facts(answer)
+    assert all(name.startswith(PREFIX) for name in facts)
+    return {name.removeprefix(PREFIX): fact for name, fact in facts.items()}
+
+
 @pytest.mark.spec("PLN-45")
 def test_everything_that_a_verdict_rests_on_is_told() -> None:
-    facts = dict(plan_facts(ANSWER))
+    facts = _unprefixed(ANSWER)
     told = {
         "economics": "value",
         "is_ev_computed": True,
@@ -69,7 +76,7 @@ def test_money_that_was_not_computed_is_not_told() -> None:
     early = planner_pb2.PlanActionResponse(
         verdict=planner_pb2.VERDICT_STAY, reason=planner_pb2.PLAN_REASON_SAME_MODEL
     )
-    facts = dict(plan_facts(early))
+    facts = _unprefixed(early)
     assert not [name for name in facts if name.endswith("_micros")]
     assert facts["is_ev_computed"] is False
 
@@ -77,4 +84,4 @@ def test_money_that_was_not_computed_is_not_told() -> None:
 def test_a_value_of_a_newer_planner_has_no_name_here() -> None:
     newer = planner_pb2.PlanActionResponse()
     newer.MergeFromString(b"\x20\x63")
-    assert dict(plan_facts(newer))["economics"] == "unknown"
+    assert _unprefixed(newer)["economics"] == "unknown"
