@@ -11,25 +11,25 @@ from services.credentials.policy.denial import denial_of
 from services.credentials.policy.selection import decide
 from services.credentials.policy.trial import with_trial
 from services.credentials.server.asking import presented_for
+from services.credentials.server.line import NOBODY
 from services.credentials.server.views import Views
 from services.domain.errors import RouterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from services.credentials.model import BindingRef
+    from services.credentials.model import BindingRef, Credential
     from services.credentials.ports import Shared
     from services.credentials.server.affinity import Affinities
     from services.credentials.server.granting import Granter
     from services.credentials.server.grants import Grants
+    from services.credentials.server.line import Place, Room
     from services.credentials.server.options import Options
     from services.credentials.server.paths import Paths
     from services.credentials.server.setbacks import Setbacks
     from services.credentials.server.slots import Slots
     from services.credentials.server.vault import Vault
     from services.runtime.clock import Clock
-
-NOBODY: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Explanation:
     """Position of the binding picked; -1: none."""
     denial: RouterError | None
     elapsed_s: float
-    busy: frozenset[str] = NOBODY
-    """Credentials that could serve if they had room."""
+    busy: frozenset[Room] = frozenset()
+    """What could serve if there were slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +72,24 @@ class Eye:
         self._clock = parts.clock
         self._views = Views(options.rules, is_prefix_forced=options.terms.is_prefix_forced)
 
-    def look(self, query: Query, full: frozenset[str] = NOBODY, bound_id: str = "") -> Explanation:
+    def look(
+        self,
+        query: Query,
+        full: frozenset[str] = NOBODY,
+        bound_id: str = "",
+        place: Place | None = None,
+    ) -> Explanation:
         """Return what a selection would come to now; nothing moves.
 
         ``full`` are credentials that other replicas keep full, ``bound_id`` is the one that the
-        session is on where that is another than this replica knows.
+        session is on where that is another than this replica knows, ``place`` is where it waits.
         """
         started_s = time.perf_counter()
         decisions: list[Decision] = []
         for index, binding in enumerate(query.bindings):
             if presented_for(query, binding) is not None:
                 return Explanation(None, index, None, time.perf_counter() - started_s)
-            decision = self._decide(query, binding, full, bound_id)
+            decision = self._decide(query, binding, full, bound_id, place)
             decisions.append(decision)
             if decision.pick is not None:
                 return Explanation(decision, index, None, time.perf_counter() - started_s)
@@ -93,7 +99,12 @@ class Eye:
         return denied(decisions, time.perf_counter() - started_s)
 
     def _decide(
-        self, query: Query, binding: BindingRef, full: frozenset[str], bound_id: str
+        self,
+        query: Query,
+        binding: BindingRef,
+        full: frozenset[str],
+        bound_id: str,
+        place: Place | None,
     ) -> Decision:
         parts, now = self._parts, self._clock.now_unix_s()
         parts.grants.expire_due()
@@ -113,19 +124,29 @@ class Eye:
             self._options.terms,
             now,
             is_gateway_exclusive=query.installation_id in pool.gateway_tenants,
-            full=full,
+            full=full | parts.grants.line.ahead(place, subject.model_id),
             setbacks=parts.setbacks.of(subject.model_id),
             closed=parts.paths.closed(view.lane),
         )
 
-    def denied(self, query: Query, full: frozenset[str]) -> Explanation:
+    def denied(self, query: Query, full: frozenset[str], place: Place | None) -> Explanation:
         """Return a denial: the trial that could have been went to somebody else."""
-        return denied([self._decide(query, binding, full, "") for binding in query.bindings], 0.0)
+        found = [self._decide(query, binding, full, "", place) for binding in query.bindings]
+        return denied(found, 0.0)
 
 
 def denied(decisions: Sequence[Decision], elapsed_s: float) -> Explanation:
     """Return what stands against a selection of which no binding got a pick."""
-    judged = (one for decision in decisions for one in decision.barred)
-    busy = frozenset(one.credential.id for one in judged if one.verdict is Verdict.BUSY)
+    busy = frozenset(
+        _room(one.credential, decision)
+        for decision in decisions
+        for one in decision.barred
+        if one.verdict is Verdict.BUSY
+    )
     denial = denial_of(decisions, decisions[0].now_unix_s)
     return Explanation(decisions[0], -1, denial, elapsed_s, busy)
+
+
+def _room(credential: Credential, decision: Decision) -> Room:
+    is_narrowed = credential.spec.max_in_flight_per_model > 0
+    return (credential.id, decision.subject.model_id if is_narrowed else "")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Room: TypeAlias = tuple[str, str]
+"""What slots are taken from: a credential, and a canonical model where each has a limit of its own;
+empty: the model does not matter."""
+NOBODY: frozenset[str] = frozenset()
 
 
 class Place:
@@ -16,18 +21,23 @@ class Place:
 
     def __init__(self, line: Line, number: int) -> None:
         self._line = line
-        self._number = number
-        self._wanted: frozenset[str] = frozenset()
+        self.number = number
+        self.wanted: frozenset[Room] = frozenset()
         self._alarm: asyncio.Future[None] | None = None
         self._news: str = ""
+        self._is_called = False
 
-    async def wait(self, wanted: frozenset[str], wait_s: float) -> None:
-        """Return when a slot of a wanted credential was freed, or after ``wait_s``.
+    async def wait(self, wanted: frozenset[Room], wait_s: float) -> None:
+        """Return when a slot of a wanted credential was freed, when who came before has left, or
+        after ``wait_s``.
 
         What this place was woken for before and could not use goes to the next one.
         """
         self.pass_on()
-        self._wanted = wanted
+        self.wanted = wanted
+        if self._is_called:
+            self._is_called = False
+            return
         self._alarm = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(wait_s):
@@ -40,12 +50,22 @@ class Place:
     def is_waiting_for(self, credential_id: str) -> bool:
         """Return whether it waits for a credential and nobody has woken it yet."""
         alarm = self._alarm
-        return alarm is not None and not alarm.done() and credential_id in self._wanted
+        return alarm is not None and not alarm.done() and self.wants(credential_id)
+
+    def wants(self, credential_id: str) -> bool:
+        """Return whether a slot of a credential is what it came for."""
+        return any(credential_id == one for one, _ in self.wanted)
 
     def wake(self, credential_id: str) -> None:
         """Let it look again: a slot of a credential was freed."""
         self._news = credential_id
-        if self._alarm is not None:
+        self.call()
+
+    def call(self) -> None:
+        """Let it look again, at once or as soon as it has looked."""
+        if self._alarm is None or self._alarm.done():
+            self._is_called = True
+        else:
             self._alarm.set_result(None)
 
     def use(self, credential_id: str) -> None:
@@ -58,7 +78,7 @@ class Place:
         """Let the next one look at what this one was woken for and did not take."""
         news, self._news = self._news, ""
         if news:
-            self._line.wake(news, after=self._number)
+            self._line.wake(news, after=self.number)
 
 
 class Line:
@@ -78,6 +98,22 @@ class Line:
         finally:
             del self._places[number]
             place.pass_on()
+            self._call_first(place.wanted)
+
+    def ahead(self, place: Place | None, model_id: str) -> frozenset[str]:
+        """Return the credentials whose room for a model is for those who came before; None: before
+        one that comes now."""
+        if not self._places:
+            return NOBODY
+        before = itertools.takewhile(lambda other: other is not place, self._places.values())
+        rooms = (room for other in before for room in other.wanted)
+        return frozenset(one for one, narrowed in rooms if narrowed in ("", model_id))
+
+    def call_all(self, credential_id: str) -> None:
+        """Let all that wait for a credential look again: it is not what it was."""
+        for place in self._places.values():
+            if place.wants(credential_id):
+                place.call()
 
     def wake(self, credential_id: str, after: int = 0) -> None:
         """Let the first one that waits for a credential look again."""
@@ -85,3 +121,10 @@ class Line:
             if number > after and place.is_waiting_for(credential_id):
                 place.wake(credential_id)
                 return
+
+    def _call_first(self, rooms: frozenset[Room]) -> None:
+        """Let the first ones that wait for each of some rooms look again."""
+        for place in self._places.values():
+            if rooms & place.wanted:
+                place.call()
+                rooms -= place.wanted

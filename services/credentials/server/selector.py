@@ -18,13 +18,15 @@ from services.credentials.policy.trial import begun
 from services.credentials.server import telling
 from services.credentials.server.asking import check_permitted, key_of, presented_for
 from services.credentials.server.bounded import Bounded
-from services.credentials.server.eye import NOBODY, Explanation, Eye
+from services.credentials.server.eye import Explanation, Eye
 from services.credentials.server.granting import slot_of
+from services.credentials.server.line import NOBODY
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
     from services.credentials.model import BindingRef, Slot
     from services.credentials.server.eye import Parts
+    from services.credentials.server.line import Place
     from services.credentials.server.options import Options
 
 MAX_CURSORS = 4_096
@@ -57,7 +59,9 @@ class Selector:
             found, selected = await self._wait(query, found)
         return selected, found.elapsed_s
 
-    async def _look(self, query: Query) -> tuple[Explanation, Selected | None]:
+    async def _look(
+        self, query: Query, place: Place | None = None
+    ) -> tuple[Explanation, Selected | None]:
         """Return what a selection comes to now; None: only waiting may help.
 
         Raises:
@@ -66,7 +70,7 @@ class Selector:
         earlier = self._parts.grants.by_key(key_of(query))
         if earlier is not None:
             return Explanation(None, earlier.index, None, 0.0), earlier
-        found, selected = await self._try(query)
+        found, selected = await self._try(query, place)
         self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())
         if selected is None and (query.max_wait_s <= 0 or not _is_busy(found)):
             raise _denial(found)
@@ -78,16 +82,16 @@ class Selector:
         Raises:
             RouterError: why nothing could be picked in time.
         """
-        give_up_s = self._clock.monotonic_s() + query.max_wait_s
+        shared, give_up_s = self._parts.shared, self._clock.monotonic_s() + query.max_wait_s
         with self._parts.grants.line.place() as place:
             while True:
                 left_s = give_up_s - self._clock.monotonic_s()
                 if left_s <= 0:
                     raise _denial(found)
-                if not self._parts.shared.is_alone:
+                if not (shared.is_alone and shared.replica_count == 1):
                     left_s = min(left_s, SHARED_WAIT_S)
                 await place.wait(found.busy, left_s)
-                found, selected = await self._look(query)
+                found, selected = await self._look(query, place)
                 if selected is not None:
                     place.use(selected.grant.credential_id)
                     return found, selected
@@ -112,11 +116,11 @@ class Selector:
             raise RouterError(Reason.SELECTION_NOT_FOUND, "no selection with this key in 1 h")
         return found
 
-    async def _try(self, query: Query) -> tuple[Explanation, Selected | None]:
+    async def _try(self, query: Query, place: Place | None) -> tuple[Explanation, Selected | None]:
         """Return what one look comes to, with the grant where there is one."""
         full, bound_id = NOBODY, ""
         while True:
-            found = self._eye.look(query, full, bound_id)
+            found = self._eye.look(query, full, bound_id, place)
             if found.denial is not None:
                 return found, None
             decision, binding = found.decision, query.bindings[found.index]
@@ -125,7 +129,7 @@ class Selector:
             pick = decision.pick
             if pick.is_trial and not await self._begin_trial(pick.credential, decision):
                 if self._is_due(pick.credential, decision):
-                    return self._eye.denied(query, full), None
+                    return self._eye.denied(query, full, place), None
                 continue  # somebody was faster with this one; another may be due
             if not (bound_id or pick.is_trial):
                 first_id = await self._first_bound(query, binding, decision)

@@ -223,12 +223,14 @@ class Service:
             if before.by_id.get(identity) is not credential:
                 self.reports.note_changed(identity)
                 self.feed.publish(credential.spec.installation_id, credential)
+                self.grants.line.call_all(identity)
         if before.by_id.keys() <= after.by_id.keys():
             return
         self.refresher.note_removal()
         for identity, credential in before.by_id.items():
             if identity not in after.by_id:
                 self.feed.publish(credential.spec.installation_id, Removed(identity))
+                self.grants.line.call_all(identity)
 
     def _room_changed(self) -> None:
         self.eligibility.touch()

@@ -111,7 +111,7 @@ async def test_a_freed_slot_wakes_who_waits_for_its_credential() -> None:
 
     async def wait(wanted: str) -> str:
         with grants.line.place() as place:
-            await place.wait(frozenset({wanted}), 5)
+            await place.wait(frozenset({(wanted, "")}), 5)
             return wanted
 
     other, fitting = (asyncio.ensure_future(wait(name)) for name in ("d", "c"))

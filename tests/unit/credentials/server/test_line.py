@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from services.credentials.server.line import Line
+from services.credentials.server.line import Line, Room
 
-X, Y, BOTH = frozenset({"x"}), frozenset({"y"}), frozenset({"x", "y"})
+X, Y = frozenset({("x", "")}), frozenset({("y", "")})
+BOTH = X | Y
 
 
 class Waiters:
@@ -21,10 +22,10 @@ class Waiters:
         self.free: set[str] = set()
         self.served: list[str] = []
 
-    async def join(self, name: str, wanted: frozenset[str], wait_s: float = 5.0) -> None:
+    async def join(self, name: str, wanted: frozenset[Room], wait_s: float = 5.0) -> None:
         with self.line.place() as place:
             async with asyncio.timeout(wait_s):
-                while not (found := self.free & wanted):
+                while not (found := self.free & {one for one, _ in wanted}):
                     await place.wait(wanted, 5.0)
             taken = max(found)
             self.free.discard(taken)
@@ -44,7 +45,7 @@ async def settle() -> None:
 
 @contextlib.asynccontextmanager
 async def waiting(
-    waiters: Waiters, **wanted: frozenset[str]
+    waiters: Waiters, **wanted: frozenset[Room]
 ) -> AsyncIterator[dict[str, asyncio.Task[None]]]:
     """Give the tasks of some callers, who came in this order."""
     tasks: dict[str, asyncio.Task[None]] = {}
@@ -101,11 +102,64 @@ async def test_one_who_looked_in_vain_keeps_its_place_and_passes_the_news_on() -
 async def test_who_takes_another_slot_than_it_was_woken_for_passes_the_news_on() -> None:
     waiters = Waiters()
     async with waiting(waiters, first=BOTH, second=Y, third=X):
-        waiters.free.update(BOTH)
+        waiters.free.update("xy")
         waiters.line.wake("x")  # for the first, which finds y as well and takes that
         waiters.line.wake("y")  # for the second, which comes too late
         await settle()
         assert waiters.served == ["first", "third"]
+
+
+@pytest.mark.spec("CRD-159")
+async def test_what_somebody_waits_for_is_not_for_those_who_come_later() -> None:
+    line = Line()
+    narrowed = frozenset({("x", "m1"), ("y", "")})
+    with line.place() as first, line.place() as second:
+        await first.wait(narrowed, 0.0)
+        await second.wait(frozenset({("z", "")}), 0.0)
+        assert line.ahead(None, "m1") == {"x", "y", "z"}
+        assert line.ahead(None, "m2") == {"y", "z"}
+        assert line.ahead(second, "m1") == {"x", "y"}
+        assert line.ahead(first, "m1") == frozenset()
+    assert line.ahead(None, "m1") == frozenset()
+
+
+@pytest.mark.spec("CRD-159")
+async def test_who_leaves_lets_the_next_one_look() -> None:
+    line, looks = Line(), []
+
+    async def wait(name: str, wanted: frozenset[Room]) -> None:
+        with line.place() as place:
+            while True:
+                await place.wait(wanted, 5.0)
+                looks.append(name)
+
+    first = asyncio.create_task(wait("first", BOTH))
+    tasks = [first]
+    for name, wanted in (("second", BOTH), ("third", X), ("fourth", Y)):
+        await settle()
+        tasks.append(asyncio.create_task(wait(name, wanted)))
+    await settle()
+    first.cancel()
+    await settle()
+    assert looks == ["second"]
+    line.call_all("y")
+    await settle()
+    assert looks == ["second", "second", "fourth"]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_who_is_called_while_it_looks_looks_once_more() -> None:
+    line = Line()
+    with line.place() as place:
+        await place.wait(X, 0.0)
+        line.call_all("x")
+        async with asyncio.timeout(2):
+            await place.wait(X, 60.0)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await place.wait(X, 60.0)
 
 
 async def test_a_wait_ends_in_time() -> None:
