@@ -161,8 +161,8 @@ async def test_an_answer_that_does_not_come_back_is_told_and_remembered_and_wait
         issuer.is_dropping = False
         later = two if is_another else one
         await later.service.vault.poll()
-        for failure in ((503, {}), None):  # a doubt outlives failures of another kind
-            issuer.failure = failure
+        for is_failing in (True, False):  # a doubt outlives failures of another kind
+            issuer.failure = (503, {}) if is_failing else None
             later.clock.advance(130)
             async with asyncio.timeout(SOON_S):
                 await later.look()
