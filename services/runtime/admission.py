@@ -59,17 +59,17 @@ class Admission:
             raise RouterError(
                 Reason.SERVER_BUSY, "this server runs as many calls as it may", retry_after_s=1.0
             )
-        name = method.rsplit("/", 1)[-1]
-        if not is_watch(name) and context.time_remaining() is None:
+        if context.time_remaining() is None and not is_watch(name_of(method)):
             violation = FieldViolation("deadline", "set a deadline on the call")
             raise InvalidRequestError((violation,), reason=Reason.DEADLINE_REQUIRED)
-        self._check_caller(method, name, context)
+        self._check_caller(method, context)
 
-    def _check_caller(self, method: str, name: str, context: Context) -> None:
+    def _check_caller(self, method: str, context: Context) -> None:
         callers = self.allowed_callers.get(method)
         if callers is not None:
             caller = caller_of(context)
             if caller not in callers:
+                name = name_of(method)
                 raise RouterError(
                     Reason.CALLER_NOT_ALLOWED,
                     f"{caller or 'an unnamed caller'} may not call {name}",
@@ -80,10 +80,15 @@ class Admission:
         ):
             raise RouterError(
                 Reason.PLAINTEXT_SECRET_REFUSED,
-                f"{name} carries a secret: use TLS, loopback or a Unix socket, or set"
+                f"{name_of(method)} carries a secret: use TLS, loopback or a Unix socket, or set"
                 " allow_plaintext_secrets",
-                metadata={"method": name},
+                metadata={"method": name_of(method)},
             )
+
+
+def name_of(method: str) -> str:
+    """Return the name of a method without its service."""
+    return method.rsplit("/", 1)[-1]
 
 
 def is_watch(name: str) -> bool:

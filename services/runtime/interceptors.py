@@ -18,7 +18,7 @@ import grpc
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
 from services.runtime import metrics, status
-from services.runtime.admission import Admission, draining, is_watch
+from services.runtime.admission import Admission, draining, is_watch, name_of
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LAST_WRITE_S = 1.0
 """Time for a write that runs when its watch is told to end."""
+_OK = "OK"
 _INFRASTRUCTURE = "/grpc."
 """Health, reflection and channelz: watched by machines, exempt from all of this."""
 
@@ -77,19 +78,33 @@ class ServerEdge(grpc.aio.ServerInterceptor):
 class _MethodEdge:
     def __init__(self, method: str, admission: Admission) -> None:
         self.method = method
-        self.name = method.rsplit("/", 1)[-1]
+        self.name = name_of(method)
         self.admission = admission
         self.log = get_logger(admission.service).bind()
         self.is_debugging = self.log.is_enabled_for(logging.DEBUG)
         self.running = metrics.RPC_IN_FLIGHT.labels(self.name)
         self.seconds = metrics.RPC_SECONDS.labels(self.name)
+        self.fine = metrics.RPC_HANDLED.labels(self.name, _OK)
         self.is_watch = is_watch(self.name)
 
     def around_unary(
         self, behaviour: Callable[[Any, Context], Awaitable[Any]]
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def handle(request: Any, context: Context) -> Any:
-            return await self._run(context, lambda: behaviour(request, context))
+            with _Call(self, context) as call:
+                try:
+                    self.admission.check(self.method, context)
+                    return await behaviour(request, context)
+                except RouterError as error:
+                    await call.abort(error)
+                except grpc.aio.AbortError:
+                    raise
+                except asyncio.CancelledError:
+                    if not call.is_told_to_end():
+                        raise
+                    await call.abort(draining())
+                except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
+                    await call.abort(call.defect(error))
 
         return handle
 
@@ -106,22 +121,6 @@ class _MethodEdge:
                     await write(context, message)
 
         return self.around_unary(send)
-
-    async def _run(self, context: Context, behaviour: Callable[[], Awaitable[Any]]) -> Any:
-        with _Call(self, context) as call:
-            try:
-                self.admission.check(self.method, context)
-                return await behaviour()
-            except RouterError as error:
-                await call.abort(error)
-            except grpc.aio.AbortError:
-                raise
-            except asyncio.CancelledError:
-                if not call.is_told_to_end():
-                    raise
-                await call.abort(draining())
-            except Exception as error:  # noqa: BLE001 - the outermost host: every fault becomes a status
-                await call.abort(call.defect(error))
 
 
 async def _write(context: Context, message: Any) -> None:
@@ -144,42 +143,39 @@ class _Call:
     def __init__(self, edge: _MethodEdge, context: Context) -> None:
         self._edge = edge
         self._context = context
-        self._code = "OK"
+        self._code = _OK
         self._reason = ""
-        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # calls run in tasks
 
     def __enter__(self) -> _Call:
-        self._started_s = time.monotonic()
+        started_s = self._started_s = time.monotonic()
         self._count(1)
         self._edge.running.inc()
-        pairs = call_context.allowed(self._context.invocation_metadata() or ())
-        self._token = call_context.current.set(pairs)
+        # Bound for good: each call runs in a context of its own.
+        call_context.current.set(call_context.allowed(self._context.invocation_metadata() or ()))
         left_s: float | None = self._context.time_remaining()
-        until_s = None if left_s is None else self._started_s + left_s
-        self._deadline_token = call_context.deadline.set(until_s)
+        call_context.deadline.set(None if left_s is None else started_s + left_s)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and self._code == "OK":
+        if kind is not None and self._code == _OK:
             self._code = self._code_of(kind)
         elapsed_s = time.monotonic() - self._started_s
-        edge = self._edge
+        edge, is_fine = self._edge, self._code == _OK
         self._count(-1)
         edge.running.dec()
-        metrics.RPC_HANDLED.labels(edge.name, self._code).inc()
         edge.seconds.observe(elapsed_s)
-        self._line(elapsed_s)
-        call_context.deadline.reset(self._deadline_token)
-        call_context.current.reset(self._token)
+        (edge.fine if is_fine else metrics.RPC_HANDLED.labels(edge.name, self._code)).inc()
+        if edge.is_debugging or not is_fine:
+            self._line(elapsed_s)
 
     def _count(self, change: int) -> None:
         admission = self._edge.admission
         if not self._edge.is_watch:
             admission.in_flight += change
         elif change > 0:
-            admission.watches.add(self._task)
+            admission.watches.add(_own_task())
         else:
-            admission.watches.discard(self._task)
+            admission.watches.discard(_own_task())
 
     def _code_of(self, kind: type[BaseException]) -> str:
         if not issubclass(kind, asyncio.CancelledError):
@@ -191,15 +187,14 @@ class _Call:
         """Return whether a cancellation is the server's own: a watch ends when it drains."""
         if not self._edge.admission.is_draining or not self._edge.is_watch:
             return False
-        self._task.uncancel()
+        _own_task().uncancel()
         return True
 
     def _line(self, elapsed_s: float) -> None:
-        is_wanted = self._code != "OK" or self._edge.is_debugging
-        if not (is_wanted and self._edge.admission.is_logged):
+        if not self._edge.admission.is_logged:
             return
         labels = {key.replace("-", "_"): value for key, value in call_context.current.get()}
-        write = self._edge.log.debug if self._code == "OK" else self._edge.log.info
+        write = self._edge.log.debug if self._code == _OK else self._edge.log.info
         write(
             "rpc",
             method=self._edge.name,
@@ -218,3 +213,10 @@ class _Call:
         """Return the status of an unforeseen fault; the log has its cause, the caller has not."""
         self._edge.log.error("rpc_defect", method=self._edge.name, exc_info=error)
         return RouterError(Reason.INTERNAL, "internal fault; the service's log has the cause")
+
+
+def _own_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("calls run in tasks")
+    return task

@@ -36,12 +36,14 @@ class Call(abc.ABC):
         self._server = server
         self._method = method
         self._request = request
-        self._timeout_s = timeout
         self._metadata = metadata
         deadline_s = None if timeout is None else time.monotonic() + timeout
         self._context = InProcessContext(deadline_s, metadata, self._send)
+        self._task: asyncio.Task[Any] | None = None
+        """A task of the call's own; None: it has none, as yet."""
         self._runner: asyncio.Task[Any] | None = None
         """What the handler runs in, once it does."""
+        self._timer: asyncio.TimerHandle | None = None
         self._cancelled_before = 0
         self._is_late = False
         self._cancels = 0
@@ -51,9 +53,8 @@ class Call(abc.ABC):
     async def _run(self) -> Any:
         runner = self._runner = _current_task()
         self._cancelled_before = runner.cancelling()
-        timer = None
-        if self._timeout_s is not None:
-            timer = asyncio.get_running_loop().call_later(self._timeout_s, self._expire)
+        if runner is self._task:
+            self._set_timer()
         try:
             return await self._answered()
         except Exception as error:  # noqa: BLE001 - a stub raises one type, whatever the fault
@@ -66,10 +67,16 @@ class Call(abc.ABC):
             # The runner may be the caller's own task: what was asked of it here is over.
             for _ in range(self._cancels):
                 runner.uncancel()
-            if timer is not None:
-                timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
             # The two know each other: cut apart, both go with their messages when they are let go.
             self._context.end()
+
+    def _set_timer(self) -> None:
+        """End the handler at its deadline; of use only once it waits for something."""
+        left_s = self._context.time_remaining()
+        if left_s is not None:
+            self._timer = asyncio.get_running_loop().call_later(left_s, self._expire)
 
     def _expire(self) -> None:
         if self._runner is not None:
@@ -121,7 +128,9 @@ class Call(abc.ABC):
 
     async def _handler(self) -> Handler:
         self._check_size(self._request)
-        handler = await self._server.handler(self._method, self._metadata)
+        handler = self._server.ready.get(self._method)
+        if handler is None:
+            handler = await self._server.handler(self._method, self._metadata)
         if handler is None:
             raise rpc_error(grpc.StatusCode.UNIMPLEMENTED, f"no method {self._method}")
         return handler

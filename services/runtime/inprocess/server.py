@@ -36,7 +36,8 @@ class InProcessServer:
     ) -> None:
         self._interceptors = tuple(interceptors)
         self._handlers: dict[str, Handler] = {}
-        self._ready: dict[str, Handler] = {}
+        self.ready: dict[str, Handler] = {}
+        """Handlers behind all interceptors, of the methods that were called before."""
         self.max_message_bytes = max_message_bytes
 
     def add_generic_rpc_handlers(self, handlers: Sequence[Any]) -> None:
@@ -53,12 +54,10 @@ class InProcessServer:
 
     async def handler(self, method: str, metadata: Pairs) -> Handler | None:
         """Return the handler of a method behind all interceptors; None when there is none."""
-        ready = self._ready.get(method)
-        if ready is None:
-            ready = await self._intercepted(method, metadata)
-            if ready is not None:
-                self._ready[method] = ready
-        return ready
+        handler = await self._intercepted(method, metadata)
+        if handler is not None:
+            self.ready[method] = handler
+        return handler
 
     async def _intercepted(self, method: str, metadata: Pairs) -> Handler | None:
         async def innermost(_: grpc.HandlerCallDetails) -> Handler | None:

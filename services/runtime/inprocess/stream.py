@@ -42,7 +42,7 @@ class StreamCall(Call):
         self._buffer: deque[Any] = deque()
         self._has_news = asyncio.Event()
         self._has_space = asyncio.Event()
-        self._task = task_of(self._run())
+        self._task: asyncio.Task[Any] = task_of(self._run())
         self._task.add_done_callback(self._note_end)
 
     def cancel(self) -> bool:

@@ -36,7 +36,6 @@ class UnaryCall(Call):
         metadata: Pairs,
     ) -> None:
         super().__init__(server, method, request, timeout, metadata)
-        self._task: asyncio.Task[Any] | None = None
         self._is_over = False
         self._waiting: asyncio.Future[None] | None = None
         self._starter = asyncio.get_running_loop().call_soon(self._started)
@@ -86,6 +85,7 @@ class UnaryCall(Call):
         step = contextvars.Context().run
         try:
             waits_for = step(handler.send, None)
+            self._set_timer()
             while True:
                 try:
                     yield waits_for
