@@ -12,12 +12,13 @@ from services.credentials.model import Phase, Report
 from services.domain.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from google.protobuf import timestamp_pb2
     from pointsman.common.v1 import header_pb2
 
     from services.credentials.model import EndKind, Mark, ReportOutcome, Transition
+    from services.domain.fields import Fields
 
 MAX_REPORTS = 256
 MAX_HEADERS = 64
@@ -37,14 +38,12 @@ def decode_reports(request: pb.ReportAttemptRequest) -> tuple[Report | None, ...
     return tuple(_decode_report(report) for report in request.reports)
 
 
-def encode_result(
-    outcome: ReportOutcome, transitions: Sequence[Transition] = ()
-) -> pb.ReportResult:
-    """Return what came of one report."""
-    return pb.ReportResult(
-        outcome=fields.OUTCOMES[outcome],
-        transitions=[encode_transition(one) for one in transitions],
-    )
+def encode_result(outcome: ReportOutcome, transitions: Sequence[Transition] = ()) -> Fields:
+    """Return the fields of what came of one report."""
+    return {
+        "outcome": fields.OUTCOMES[outcome],
+        "transitions": [encode_transition(one) for one in transitions],
+    }
 
 
 def encode_transition(transition: Transition) -> pb.MarkTransition:
@@ -78,19 +77,17 @@ def _decode_report(report: pb.AttemptReport) -> Report | None:
     is_named = report.grant_id and report.action_id and report.attempt_number > 0
     if phase is None or not is_named or report.sequence_number <= 0:
         return None
-    match Phase(phase):
-        case Phase.HEADERS:
-            seen = report.headers
-            return _report(report, Phase.HEADERS, seen.receive_time, seen.http_status, seen.headers)
-        case Phase.ALIVE:
-            return _report(report, Phase.ALIVE, report.alive.last_byte_time)
-        case Phase.ENDED:
-            ended = report.ended
-            kind = _END_KIND_OF.get(ended.kind)
-            if kind is None:
-                return None
-            status = ended.http_status if ended.HasField("http_status") else None
-            return _report(report, Phase.ENDED, ended.end_time, status, ended.headers, kind)
+    if phase == Phase.ENDED:
+        ended = report.ended
+        kind = _END_KIND_OF.get(ended.kind)
+        if kind is None:
+            return None
+        status = ended.http_status if ended.HasField("http_status") else None
+        return _report(report, Phase.ENDED, ended.end_time, status, ended.headers, kind)
+    if phase == Phase.HEADERS:
+        seen = report.headers
+        return _report(report, Phase.HEADERS, seen.receive_time, seen.http_status, seen.headers)
+    return _report(report, Phase.ALIVE, report.alive.last_byte_time)
 
 
 def _report(
@@ -98,7 +95,7 @@ def _report(
     phase: Phase,
     observe_time: timestamp_pb2.Timestamp,
     http_status: int | None = None,
-    headers: Iterable[header_pb2.HeaderField] = (),
+    headers: Sequence[header_pb2.HeaderField] = (),
     end_kind: EndKind | None = None,
 ) -> Report:
     ended = report.ended  # without a word in the other phases
@@ -116,7 +113,7 @@ def _report(
         observe_unix_s=unix_s(observe_time),
         end_kind=end_kind,
         http_status=http_status,
-        headers=_headers(headers),
+        headers=_headers(headers) if headers else (),
         error_body=ended.error_body[:MAX_BODY_BYTES],
         is_challenge_page=ended.is_challenge_page,
         refused_feature=ended.refused_feature[:MAX_FEATURE_CHARACTERS],
@@ -124,5 +121,5 @@ def _report(
     )
 
 
-def _headers(found: Iterable[header_pb2.HeaderField]) -> tuple[tuple[str, str], ...]:
-    return tuple((one.name, one.value) for one in found)[:MAX_HEADERS]
+def _headers(found: Sequence[header_pb2.HeaderField]) -> tuple[tuple[str, str], ...]:
+    return tuple((one.name, one.value) for one in found[:MAX_HEADERS])

@@ -75,7 +75,8 @@ class Reports:
             RouterError: STORE_UNAVAILABLE; the report may then be sent again, and goes on from
                 there.
         """
-        outcome = self._heard.get(report.identity)
+        identity = report.identity
+        outcome = self._heard.get(identity)
         if outcome is ReportOutcome.DUPLICATE:
             return outcome, ()
         evidence, is_new = self._evidence, outcome is None
@@ -83,7 +84,7 @@ class Reports:
         if outcome is None:
             is_known = await evidence.slots.touch(report)
             outcome = ReportOutcome.APPLIED if is_known else ReportOutcome.GRANT_UNKNOWN
-            self._heard.put(report.identity, outcome)
+            self._heard.put(identity, outcome)
         changes: tuple[Transition, ...] = ()
         if report.phase is not Phase.ALIVE:
             if credential_id:
@@ -91,7 +92,7 @@ class Reports:
                 outcome = ReportOutcome.STALE if is_stale else outcome
             elif report.presented_hash:
                 evidence.presented.observe(report, self._rules, self._clock.now_unix_s())
-        self._heard.put(report.identity, ReportOutcome.DUPLICATE)
+        self._heard.put(identity, ReportOutcome.DUPLICATE)
         return outcome, changes
 
     async def settle(
