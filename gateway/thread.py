@@ -117,7 +117,9 @@ class SessionThread:
         is_own = self._action.turn_type is not TurnType.SUB_AGENT_DISPATCH
         if is_led and is_new and is_own:
             conversation = self._action.caller.conversation_key
-            found = await recall_thread(self._sessions, self._address, conversation, *self._history)
+            found = await recall_thread(
+                self._sessions, found, self._address, conversation, *self._history
+            )
         self._basis_epoch = found.session.pin_epoch
         return Memory(
             session=observe_history(found.session, *self._history),

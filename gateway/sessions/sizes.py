@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from gateway.model import Action

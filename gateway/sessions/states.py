@@ -6,8 +6,9 @@ goes first, and what alone is too large is not kept.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

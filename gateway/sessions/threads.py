@@ -6,7 +6,6 @@ has a row of its own that names the latest thread of each role, so that strikes 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,10 +16,10 @@ from gateway.sessions.history import (
     observe_history,
     remember_thread,
 )
-from gateway.sessions.memory import Recall
+from services.domain.copying import replace
 
 if TYPE_CHECKING:
-    from gateway.sessions.memory import Sessions
+    from gateway.sessions.memory import Recall, Sessions
     from gateway.sessions.model import Address
 
 CONVERSATION_ROLE = "conversation"
@@ -29,19 +28,19 @@ CONVERSATION_ROLE = "conversation"
 
 async def recall_thread(
     sessions: Sessions,
+    recalled: Recall,
     thread: Address,
     conversation_key: bytes,
     message_count: int,
     tool_call_count: int,
     now_unix_s: float,
 ) -> Recall:
-    """Return the session of a thread, with this action's history counted.
+    """Return what was recalled of a thread, with this action's history counted.
 
     A thread that is not known yet, in a conversation whose latest thread of this role was longer,
     goes on with what was learned there. For main loops only: a sub-agent begins anew.
     ``conversation_key`` equals the thread's key where the client names no session.
     """
-    recalled = await sessions.recall(thread)
     is_named = conversation_key != thread.key
     if is_named and recalled.is_known and recalled.session.history is None:
         conversation = replace(thread, key=conversation_key, role=CONVERSATION_ROLE)
@@ -52,7 +51,7 @@ async def recall_thread(
         tool_call_count=tool_call_count,
         now_unix_s=now_unix_s,
     )
-    return replace(recalled, session=sessions.change(thread, seen))
+    return replace(recalled, session=sessions.change(thread, seen, is_last=False))
 
 
 async def _go_on(
@@ -69,6 +68,6 @@ async def _go_on(
         earlier = (await sessions.recall(replace(thread, key=key))).session
         if is_trimmed(earlier, *counts, now_unix_s):
             carried = partial(carry_over, earlier=earlier, now_unix_s=now_unix_s)
-            sessions.change(thread, carried)
+            sessions.change(thread, carried, is_last=False)
     latest = partial(remember_thread, role=thread.role, key=thread.key, now_unix_s=now_unix_s)
     sessions.change(conversation, latest)
