@@ -66,10 +66,7 @@ def preference_bonuses(
 def breakpoints(
     artifact: Artifact, deployed: Sequence[Deployed], scales: Scales
 ) -> tuple[float, ...]:
-    """Return the alphas at which some centroid's winner changes; 0 and 1 are its ends.
-
-    Fewer than two changes say nothing: the dial is then alpha itself.
-    """
+    """Return the alphas at which some centroid's winner changes; 0 and 1 are its ends."""
     if not deployed:
         return ()
     clusters = artifact.clusters
@@ -94,6 +91,4 @@ def breakpoints(
         if winners != before:
             found.append(float(alpha))
         before = winners
-    if len(found) < 2:
-        return ()
     return (0.0, *found[1:-1], 1.0)

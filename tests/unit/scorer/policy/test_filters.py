@@ -78,9 +78,28 @@ def test_gateways_come_after_the_catalog_and_alone_in_exclusive_mode() -> None:
     assert left(alone) == {"a": "gw", "b": "gw"}
     assert alone.dropped == (Dropped("c", Filter.PROVIDER, Layer.GATEWAY_MODE),)
     assert alone.bindings["b"].upstream_id == "b"
+    off = {"gw": Layer.OPERATOR}
+    unmoved = Eligibility(gateways=gateways, is_gateway_exclusive=True, excluded_providers=off)
+    assert left(run(unmoved))["b"] == "gw"
     refusal = run(Eligibility(is_gateway_exclusive=True)).refusal
     assert refusal is not None
     assert refusal.reason is Reason.GATEWAY_SERVES_NO_DEPLOYED_MODEL
+
+
+def test_a_gateway_is_one_binding_where_its_provider_is_permitted() -> None:
+    twice = (GatewayAliases("gw", {"c": "first"}), GatewayAliases("gw", {"c": "second"}))
+    others = (GatewayAliases("p3", {"c": "again"}), GatewayAliases("off", {"c": "off"}))
+    last = GatewayAliases("last", {"c": "last"})
+    record = Eligibility(
+        gateways=(*others, *twice, last),
+        excluded_bindings={("c", "p3"): Layer.OPERATOR},
+        excluded_providers={"off": Layer.OPERATOR},
+    )
+    binding = run(record).bindings["c"]
+    assert (binding.provider, binding.upstream_id, binding.index) == ("gw", "first", 1)
+    without = replace(record, excluded_bindings={("c", n): Layer.OPERATOR for n in ("p3", "gw")})
+    binding = run(without).bindings["c"]
+    assert (binding.provider, binding.upstream_id, binding.index) == ("last", "last", 2)
 
 
 @pytest.mark.spec("POL-9")
