@@ -117,6 +117,45 @@ def test_no_text_that_the_pattern_would_mask_passes_the_quick_look(text: str) ->
     assert log.masked(text) == slow
 
 
+@given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=6), max_size=12).map("".join))
+def test_no_line_that_the_pattern_would_mask_passes_without_a_sign(text: str) -> None:
+    line = json.dumps({"reason": text}, separators=(",", ":"))
+    assert not log._KEY_SHAPED.search(line) or any(sign in line for sign in log._SIGNS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *KEYS,
+        *("sk-abcdefgh", "ra_0123456789abcdef", "rm_0123456789abcdef", "bearer abcdefgh"),
+        *("Bearer\tabcdefgh", "?key=abc", "://me:word@host"),
+    ],
+)
+def test_a_field_that_holds_nothing_but_a_key_is_masked(
+    text: str, printed: pytest.CaptureFixture[str]
+) -> None:
+    log.get_logger("dispatch").info("attempt", reason=text)
+    assert log.MASK in json.loads(printed.readouterr().out)["reason"]
+
+
+def test_a_field_may_have_any_name(printed: pytest.CaptureFixture[str]) -> None:
+    log.get_logger("dispatch").info("rpc", method="Dispatch", name="n", fields=1)
+    line = json.loads(printed.readouterr().out)
+    assert (line["event"], line["method"], line["name"], line["fields"]) == (
+        "rpc",
+        "Dispatch",
+        "n",
+        1,
+    )
+
+
+def test_a_dropped_event_is_not_written(printed: pytest.CaptureFixture[str]) -> None:
+    with structlog.testing.capture_logs() as lines:
+        log.get_logger("dispatch").info("attempt", count=1)
+    assert lines == [{"service": "dispatch", "count": 1, "event": "attempt", "log_level": "info"}]
+    assert printed.readouterr().out == ""
+
+
 def test_each_alternative_needs_one_of_the_quick_marks() -> None:
     for text in (*KEYS, "Bearer abcdefgh", "a?\u212aEY=x", "&toKen=x", "?api_key=x", "x://a:b@c"):
         assert log.MASK in log.masked(text), text
