@@ -60,6 +60,7 @@ def test_without_a_curve_only_measured_and_borrowed_models_can_serve() -> None:
     assert plain.unmeasured == ("cheap", "dear", "stated")
     stray = worlds.catalog(worlds.entry("m", scored_as="nobody"))
     assert deploy(stray, ARTIFACT).unknown_lenders == ("m",)
+    assert not deploy(CATALOG, ARTIFACT).unknown_lenders
 
 
 def test_risk_is_what_quality_leaves() -> None:
