@@ -67,7 +67,9 @@ class TokenFiles:
         return self._directory / f"{name}{SUFFIX}"
 
     def _write(self, kept: Kept) -> None:
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._directory.is_dir():
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sync_names_in(self._directory.parent)
         path = self._path(kept.credential_id)
         # By chance: processes in containers that share the directory may have one number.
         fresh = path.with_suffix(f".{secrets.token_hex(8)}.new")
@@ -81,7 +83,10 @@ class TokenFiles:
         except OSError:
             fresh.unlink(missing_ok=True)
             raise
-        folder = os.open(self._directory, os.O_RDONLY)
+        self._sync_names_in(self._directory)
+
+    def _sync_names_in(self, directory: Path) -> None:
+        folder = os.open(directory, os.O_RDONLY)
         try:
             self._sync(folder)
         finally:
