@@ -86,14 +86,14 @@ def rescue_candidate(rescue: Rescue, effort: str = "") -> Fields:
     }
 
 
-def binding_ref(binding: BindingRef | Binding) -> binding_pb2.BindingRef:
+def binding_ref(binding: BindingRef | Binding) -> Fields:
     """Return the name of a binding."""
-    return binding_pb2.BindingRef(
-        model_id=binding.model_id,
-        provider=binding.provider,
-        upstream_id=binding.upstream_id,
-        binding_index=binding.index,
-    )
+    return {
+        "model_id": binding.model_id,
+        "provider": binding.provider,
+        "upstream_id": binding.upstream_id,
+        "binding_index": binding.index,
+    }
 
 
 @lru_cache(maxsize=MOST_KEPT)

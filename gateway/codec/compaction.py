@@ -33,12 +33,13 @@ def compaction_request(
 ) -> pb.CompactRequest:
     """Return the question for a conversation that fits."""
     limits, checkpoint = question.limits, question.checkpoint
-    features = request_features(action)
-    features.is_history_trimmed = question.is_history_trimmed
     return pb.CompactRequest(
         action=action_context(action),
         body=request_body(action),
-        features=features,
+        features={
+            **request_features(action),
+            "is_history_trimmed": question.is_history_trimmed,
+        },
         eligibility=eligibility_record(record),
         limits=pb.CompactionLimits(
             max_window_token_count=limits.window_tokens,

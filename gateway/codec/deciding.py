@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
     from gateway.model import Action, BindingRef, EligibilityRecord
     from gateway.model.action import Knobs
-    from gateway.model.decision import PlanQuestion, Prompt, SummaryQuestion
+    from gateway.model.decision import PlanQuestion, Prompt, Side, SummaryQuestion
     from services.domain.catalog import Binding, Price
+    from services.domain.fields import Fields
 
 TIERS: Mapping[ModelTier, binding_pb2.ModelTier] = {
     tier: getattr(binding_pb2.ModelTier, f"MODEL_TIER_{tier.name}")
@@ -78,9 +79,11 @@ def score_request(
     request = scorer_pb2.ScoreRequest(
         action=action_context(action),
         features=request_features(action),
-        prompt=scorer_pb2.PromptText(
-            text=prompt.text, first_text=prompt.first_text, text_bytes=prompt.text_bytes
-        ),
+        prompt={
+            "text": prompt.text,
+            "first_text": prompt.first_text,
+            "text_bytes": prompt.text_bytes,
+        },
         strategy=strategy,
         knobs=_knobs(action.caller.knobs),
         mode=scorer_pb2.SCORE_MODE_SHADOW if is_shadow else scorer_pb2.SCORE_MODE_ACTING,
@@ -147,41 +150,42 @@ def fastest_of(message: scorer_pb2.ListCandidatesResponse) -> BindingRef | None:
 
 def plan_request(action: Action, question: PlanQuestion) -> planner_pb2.PlanActionRequest:
     """Return the question whether to stay; what is not known is left out."""
-    pin, fresh = question.pin, question.fresh
     offer = question.offer
     request = planner_pb2.PlanActionRequest(
         action=action_context(action),
-        pin=planner_pb2.Pin(
-            binding=binding_ref(pin.binding),
-            has_completed_action=question.has_completed_action,
-            cache_state=CACHE_STATES[question.pin_cache],
-            tier=TIERS.get(pin.tier),
-            risk_ratio=pin.risk,
-            mean_risk_ratio=pin.mean_risk,
-        ),
-        fresh=planner_pb2.FreshDecision(
-            binding=binding_ref(fresh.binding),
-            tier=TIERS.get(fresh.tier),
-            risk_ratio=fresh.risk,
-            mean_risk_ratio=fresh.mean_risk,
-        ),
+        pin={
+            **_side(question.pin),
+            "has_completed_action": question.has_completed_action,
+            "cache_state": CACHE_STATES[question.pin_cache],
+        },
+        fresh=_side(question.fresh),
         input_token_count=question.input_tokens,
         cacheable_prefix_token_count=question.prefix_tokens,
         output_token_count=question.output_tokens,
-        available_models=binding_pb2.ModelSet(model_ids=question.available_models),
+        available_models={"model_ids": question.available_models},
         prices=[_price_row(row) for row in question.prices],
-        summary=planner_pb2.SummaryOffer(
-            input_token_count=offer.input_tokens, cost_micro_usd=offer.cost_micros
-        )
+        summary={
+            "input_token_count": offer.input_tokens,
+            "cost_micro_usd": offer.cost_micros,
+        }
         if offer is not None
         else None,
-        overrides=planner_pb2.PlannerOverrides(risk_price_micro_usd=question.risk_price_micros),
+        overrides={"risk_price_micro_usd": question.risk_price_micros},
         catalog_version=question.catalog_version,
         config_version=question.config_version,
         eligibility_id=question.eligibility_id,
     )
     _write_factors(request.cost_factors, question.cost_factors)
     return request
+
+
+def _side(side: Side) -> Fields:
+    return {
+        "binding": binding_ref(side.binding),
+        "tier": TIERS.get(side.tier),
+        "risk_ratio": side.risk,
+        "mean_risk_ratio": side.mean_risk,
+    }
 
 
 def plan_answer(message: planner_pb2.PlanActionResponse) -> PlanAnswer:
@@ -252,26 +256,23 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
 @lru_cache(maxsize=MOST_KEPT)
 def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
     """Return what a binding costs; what takes it into a larger message copies it."""
-    return binding_pb2.BindingPrice(
-        binding=binding_ref(binding),
-        price=price_message(binding.price),
-    )
+    return binding_pb2.BindingPrice(binding=binding_ref(binding), price=list_price(binding.price))
 
 
-def price_message(price: Price) -> binding_pb2.Price:
+def list_price(price: Price) -> Fields:
     """Return a list price."""
     long = price.long_context
-    return binding_pb2.Price(
-        input_micro_usd_per_mtok=micro_usd(price.input_usd_per_mtok),
-        output_micro_usd_per_mtok=micro_usd(price.output_usd_per_mtok),
-        cache_read_multiplier=price.cache_read_multiplier,
-        cache_write_multiplier=price.cache_write_multiplier,
-        cache_write_one_hour_multiplier=price.cache_write_1h_multiplier,
-        long_context=binding_pb2.LongContextPrice(
-            threshold_token_count=long.above_tokens,
-            input_micro_usd_per_mtok=micro_usd(long.input_usd_per_mtok),
-            output_micro_usd_per_mtok=micro_usd(long.output_usd_per_mtok),
-        )
+    return {
+        "input_micro_usd_per_mtok": micro_usd(price.input_usd_per_mtok),
+        "output_micro_usd_per_mtok": micro_usd(price.output_usd_per_mtok),
+        "cache_read_multiplier": price.cache_read_multiplier,
+        "cache_write_multiplier": price.cache_write_multiplier,
+        "cache_write_one_hour_multiplier": price.cache_write_1h_multiplier,
+        "long_context": {
+            "threshold_token_count": long.above_tokens,
+            "input_micro_usd_per_mtok": micro_usd(long.input_usd_per_mtok),
+            "output_micro_usd_per_mtok": micro_usd(long.output_usd_per_mtok),
+        }
         if long is not None
         else None,
-    )
+    }

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import (
-    action_pb2,
     attempt_pb2,
-    conversation_pb2,
     grant_pb2,
     header_pb2,
 )
@@ -45,53 +43,53 @@ if TYPE_CHECKING:
     from services.domain.wire.state.kept import Restored
 
 
-def action_context(action: Action) -> action_pb2.ActionContext:
+def action_context(action: Action) -> Fields:
     """Return the context that every call of an action carries."""
     caller = action.caller
-    return action_pb2.ActionContext(
-        action_id=action.id,
-        installation_id=caller.installation_id,
-        router_key_id=caller.key_id,
-        session_key=caller.session_key,
-        client_app=caller.client_app,
-        surface=WIRE_FAMILIES[action.surface],
-        turn_type=TURN_TYPES[action.turn_type],
-        client_request_id=caller.client_request_id,
-    )
+    return {
+        "action_id": action.id,
+        "installation_id": caller.installation_id,
+        "router_key_id": caller.key_id,
+        "session_key": caller.session_key,
+        "client_app": caller.client_app,
+        "surface": WIRE_FAMILIES[action.surface],
+        "turn_type": TURN_TYPES[action.turn_type],
+        "client_request_id": caller.client_request_id,
+    }
 
 
-def request_body(action: Action) -> conversation_pb2.RequestBody:
+def request_body(action: Action) -> Fields:
     """Return the client's body, byte for byte, with what its path said."""
     address = address_of(action.request)
-    return conversation_pb2.RequestBody(
-        wire_family=WIRE_FAMILIES[action.surface],
-        body=action.body,
-        path_model=address.model if address is not None else "",
-        is_stream=address is not None and address.is_stream,
-    )
+    return {
+        "wire_family": WIRE_FAMILIES[action.surface],
+        "body": action.body,
+        "path_model": address.model if address is not None else "",
+        "is_stream": address is not None and address.is_stream,
+    }
 
 
-def request_features(action: Action) -> action_pb2.RequestFeatures:
+def request_features(action: Action) -> Fields:
     """Return the features of an action's body."""
     features = action.features
-    return action_pb2.RequestFeatures(
-        requested_model=strip_client_tag(features.requested_model),
-        input_token_count=action.input_tokens,
-        text_token_count=features.text_tokens,
-        overflow_token_count=action.overflow_tokens,
-        full_token_count=features.full_tokens,
-        signature_token_count=features.signature_tokens,
-        max_output_token_count=min(features.max_output_tokens, 2**31 - 1),
-        last_kind=LAST_KINDS[features.last_kind],
-        tool_count=features.tool_count,
-        image_count=features.image_count,
-        message_count=features.message_count,
-        tool_call_count=features.tool_call_count,
-        is_streaming=features.is_streaming,
-        effort=features.effort,
-        requirements=sorted(REQUIREMENTS[need] for need in features.requirements),
-        body_bytes=features.body_bytes,
-    )
+    return {
+        "requested_model": strip_client_tag(features.requested_model),
+        "input_token_count": action.input_tokens,
+        "text_token_count": features.text_tokens,
+        "overflow_token_count": action.overflow_tokens,
+        "full_token_count": features.full_tokens,
+        "signature_token_count": features.signature_tokens,
+        "max_output_token_count": min(features.max_output_tokens, 2**31 - 1),
+        "last_kind": LAST_KINDS[features.last_kind],
+        "tool_count": features.tool_count,
+        "image_count": features.image_count,
+        "message_count": features.message_count,
+        "tool_call_count": features.tool_call_count,
+        "is_streaming": features.is_streaming,
+        "effort": features.effort,
+        "requirements": sorted(map(REQUIREMENTS.__getitem__, features.requirements)),
+        "body_bytes": features.body_bytes,
+    }
 
 
 def presented_credential(

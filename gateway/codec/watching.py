@@ -9,7 +9,7 @@ from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, grant_pb2,
 from pointsman.router.v1 import router_pb2
 
 from gateway.codec.attempts import binding_ref
-from gateway.codec.deciding import TIERS, price_message
+from gateway.codec.deciding import TIERS, list_price
 from gateway.codec.enums import (
     AVAILABILITIES,
     CAUSES,
@@ -175,7 +175,7 @@ def _model_binding(binding: Binding, record: EligibilityRecord) -> router_pb2.Mo
     availability = states.get(binding.provider, Availability.DISABLED)
     return router_pb2.ModelBinding(
         binding=binding_ref(binding),
-        price=price_message(binding.price),
+        price=list_price(binding.price),
         context_window_token_count=binding.context_window_tokens,
         availability=AVAILABILITIES[availability],
     )
