@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -113,18 +114,15 @@ class _MethodEdge:
     ) -> Callable[[Any, Context], Awaitable[None]]:
         # A coroutine that writes, not a generator that yields: it ends where it runs, so a caller
         # who leaves closes the servicer's generator at once and in its own context.
-        write = _write_to_its_end if self.is_watch else _write
+        is_watch = self.is_watch
 
         async def send(request: Any, context: Context) -> None:
+            write = partial(_write_to_its_end, context) if is_watch else context.write
             async with contextlib.aclosing(behaviour(request, context)) as messages:
                 async for message in messages:
-                    await write(context, message)
+                    await write(message)
 
         return self.around_unary(send)
-
-
-async def _write(context: Context, message: Any) -> None:
-    await context.write(message)
 
 
 async def _write_to_its_end(context: Context, message: Any) -> None:

@@ -40,8 +40,10 @@ class StreamCall(Call):
     ) -> None:
         super().__init__(server, method, request, timeout, metadata)
         self._buffer: deque[Any] = deque()
-        self._has_news = asyncio.Event()
-        self._has_space = asyncio.Event()
+        self._news: asyncio.Future[None] | None = None
+        """What the reader waits for."""
+        self._space: asyncio.Future[None] | None = None
+        """What the handler waits for."""
         self._task: asyncio.Task[Any] = task_of(self._run())
         self._task.add_done_callback(self._note_end)
 
@@ -59,7 +61,7 @@ class StreamCall(Call):
         return self._task
 
     def _note_end(self, end: asyncio.Future[Any]) -> None:
-        self._has_news.set()
+        _wake(self._news)
         super()._note_end(end)
 
     async def read(self) -> Any:
@@ -71,13 +73,13 @@ class StreamCall(Call):
         """
         try:
             while not self._buffer and not self._task.done():
-                self._has_news.clear()
-                await self._has_news.wait()
+                self._news = asyncio.get_running_loop().create_future()
+                await self._news
         except asyncio.CancelledError:
             self.cancel()
             raise
         if self._buffer:
-            self._has_space.set()
+            _wake(self._space)
             return self._buffer.popleft()
         await self._task
         return grpc.aio.EOF
@@ -99,7 +101,12 @@ class StreamCall(Call):
     async def _send(self, message: Any) -> None:
         self._check_size(message)
         while len(self._buffer) >= _STREAM_BUFFER_MESSAGES:
-            self._has_space.clear()
-            await self._has_space.wait()
+            self._space = asyncio.get_running_loop().create_future()
+            await self._space
         self._buffer.append(message)
-        self._has_news.set()
+        _wake(self._news)
+
+
+def _wake(waiting: asyncio.Future[None] | None) -> None:
+    if waiting is not None and not waiting.done():
+        waiting.set_result(None)
