@@ -40,6 +40,14 @@ def cost_factors(
     return tuple(factors.items())
 
 
+def covers(plan: PresentedIdentity, model: Model) -> bool:
+    """Return whether a credential that a caller brings is a plan under which a model may serve."""
+    first = model.bindings[0]
+    is_named = not plan.covered_models or model.id in plan.covered_models
+    is_in_plan = plan.kind is not CredentialKind.CODEX_OAUTH or first.is_in_codex_plan
+    return plan.kind in PLANS and plan.provider == first.provider and is_named and is_in_plan
+
+
 def factor_of(used_ratio: float | None) -> float:
     """Return the factor at a share used of the tighter window; a plan never seen is unused."""
     used = min(max(used_ratio or 0.0, 0.0), 1.0)
@@ -48,9 +56,7 @@ def factor_of(used_ratio: float | None) -> float:
 
 def _of_caller(model: Model, presented: Sequence[PresentedIdentity]) -> float | None:
     for plan in presented:
-        is_covering = not plan.covered_models or model.id in plan.covered_models
-        is_vendors = plan.provider == model.bindings[0].provider
-        if plan.kind in PLANS and is_vendors and is_covering and not plan.is_exhausted:
+        if covers(plan, model) and not plan.is_exhausted:
             return factor_of(plan.used_ratio)
     return None
 

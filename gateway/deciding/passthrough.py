@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway.model.decision import DecisionPath
 from gateway.removals import permits
-from gateway.subsidies import PLANS
+from gateway.subsidies import PLANS, covers
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -60,14 +60,11 @@ def _covered(
     if model is None or not model.bindings:
         return None
     for brought in ground.known.identities:
-        is_vendors = brought.provider == model.bindings[0].provider
         is_left = not brought.is_exhausted and (brought.used_ratio or 0.0) < below_ratio
-        is_covering = not brought.covered_models or model.id in brought.covered_models
         if (
             brought.kind in kinds
-            and is_vendors
+            and covers(brought, model)
             and is_left
-            and is_covering
             and permits(moment.record, model.id, brought.provider)
         ):
             return Covered(model, brought.provider)

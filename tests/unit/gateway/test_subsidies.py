@@ -70,6 +70,15 @@ def test_a_plan_covers_the_models_of_its_vendor() -> None:
 
 
 @pytest.mark.spec("SCO-65")
+def test_a_codex_plan_covers_what_the_catalog_says_it_does() -> None:
+    price = {"input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0}
+    inside = {"id": "inside", "bindings": [{"provider": "p1", "codex_plan": True, **price}]}
+    catalog = facts.catalog(facts.row("outside", "p1"), inside)
+    for brought, pools in (([plan(kind=CODEX)], []), ([], [pool(CODEX)])):
+        assert dict(cost_factors(catalog, brought, pools)).keys() == {"inside"}
+
+
+@pytest.mark.spec("SCO-65")
 def test_a_pool_covers_only_where_all_its_keys_belong_to_plans() -> None:
     used = pool(CLAUDE, headroom_ratio=0.1, family_headrooms=(("opus", 0.5),))
     assert dict(cost_factors(CATALOG, [], [used])) == {

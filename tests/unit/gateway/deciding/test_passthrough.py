@@ -58,7 +58,8 @@ def test_it_covers_models_of_its_own_vendor_that_may_serve() -> None:
 @pytest.mark.spec("TRN-61")
 def test_a_conversation_passes_on_any_plan_that_is_not_used_too_much() -> None:
     assert converses(PLAN)
-    assert converses(replace(PLAN, kind=CredentialKind.CODEX_OAUTH, used_ratio=0.949))
+    assert converses(replace(PLAN, kind=CredentialKind.GEMINI_OAUTH, used_ratio=0.949))
+    assert not converses(replace(PLAN, kind=CredentialKind.CODEX_OAUTH)), "a Codex plan lacks it"
     assert not converses(replace(PLAN, used_ratio=0.95))
     assert not converses(replace(PLAN, used_ratio=0.999), below=1.0)
     assert not converses(replace(PLAN, kind=CredentialKind.API_KEY))
