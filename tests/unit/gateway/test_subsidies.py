@@ -72,7 +72,8 @@ def test_a_plan_covers_the_models_of_its_vendor() -> None:
 @pytest.mark.spec("SCO-65")
 def test_a_codex_plan_covers_what_the_catalog_says_it_does() -> None:
     price = {"input_usd_per_mtok": 1.0, "output_usd_per_mtok": 1.0}
-    inside = {"id": "inside", "bindings": [{"provider": "p1", "codex_plan": True, **price}]}
+    bindings = [{"provider": "p1", "codex_plan": True, **price}]
+    inside: dict[str, object] = {"id": "inside", "bindings": bindings}
     catalog = facts.catalog(facts.row("outside", "p1"), inside)
     for brought, pools in (([plan(kind=CODEX)], []), ([], [pool(CODEX)])):
         assert dict(cost_factors(catalog, brought, pools)).keys() == {"inside"}

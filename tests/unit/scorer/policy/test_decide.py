@@ -138,6 +138,14 @@ def test_nothing_that_may_serve_is_a_refusal() -> None:
     assert refusal.reason is Reason.NO_ELIGIBLE_PROVIDER
 
 
+@pytest.mark.spec("SCO-32")
+def test_a_score_that_is_no_number_is_a_refusal() -> None:
+    broken = replace(ARTIFACT, curve=worlds.curve(2, weight=float("nan")))
+    refusal = decide(worlds.desk(broken, CATALOG), predict(broken, HARD), ask())
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.ROUTING_UNAVAILABLE
+
+
 def test_a_prompt_unlike_everything_leans_on_the_means() -> None:
     wary = replace(ARTIFACT, far_similarity=0.5)
     far = predict(wary, worlds.text(0.1, 0.0, 0.9))
