@@ -13,37 +13,32 @@ opened before the first connection, so an engine can be built without I/O.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import column, event, exc, inspect, select, table
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import StaticPool
+from sqlalchemy import column, exc, inspect, select, table
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import greenlet_spawn
 
 from services.domain.errors import RouterError
 from services.runtime.launch import StartError
 from services.runtime.postgres import connection_errors, postgres_engine, unavailable
+from services.runtime.sqlite import READ_ONLY, sqlite_engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from sqlalchemy.engine import Connection
 
-    # What drivers hand to event listeners is untyped: Any in this module's listeners.
-
 T = TypeVar("T")
 
 MEMORY_URL = "sqlite:///:memory:"
 """A database that lives as long as its engine; for tests."""
 
-BUSY_TIMEOUT_MS = 5_000
 VERSION_TABLE = "alembic_version"
-_READ_ONLY = "pointsman_read_only"
 
 
 class DatabaseError(StartError):
@@ -100,7 +95,7 @@ def open_engine(url: str, *, schema: str = "", is_autocommit: bool = False) -> A
         DatabaseError: the URL cannot be read.
     """
     if is_sqlite(url):
-        return _sqlite_engine(url)
+        return sqlite_engine(sqlite_path(url))
     try:
         parsed = make_url(url)
     except exc.ArgumentError:
@@ -115,7 +110,7 @@ def open_engine(url: str, *, schema: str = "", is_autocommit: bool = False) -> A
 
 def read_only(engine: AsyncEngine) -> AsyncEngine:
     """Return ``engine`` for transactions that only read; on SQLite they wait for no writer."""
-    return engine.execution_options(**{_READ_ONLY: True})
+    return engine.execution_options(**{READ_ONLY: True})
 
 
 async def at_once(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
@@ -208,49 +203,6 @@ async def migration_status(
             async with read_only(engine).connect() as connection:
                 status: MigrationStatus = await connection.run_sync(_status, scripts, schema)
                 return status
-
-
-def _sqlite_engine(url: str) -> AsyncEngine:
-    path = sqlite_path(url)
-    if path is None:
-        engine = create_async_engine("sqlite+aiosqlite://", poolclass=StaticPool)
-    else:
-        engine = create_async_engine(URL.create("sqlite+aiosqlite", database=str(path)))
-    sync = engine.sync_engine
-
-    @event.listens_for(sync, "do_connect")
-    def make_file(*_: Any) -> None:
-        if path is not None:
-            _make_private(path)
-
-    @event.listens_for(sync, "connect")
-    def set_up(connection: Any, _: Any) -> None:
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.execute("PRAGMA synchronous = NORMAL")
-        cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.close()
-
-    @event.listens_for(sync, "begin")
-    def begin(connection: Connection) -> None:
-        is_reader = connection.get_execution_options().get(_READ_ONLY, False)
-        connection.exec_driver_sql("BEGIN" if is_reader else "BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _make_private(path: Path) -> None:
-    """Create the file for its owner alone; SQLite gives its side files the same mode.
-
-    A file that is there is not opened: closing it would drop the locks that this process holds on
-    it through other connections, and a reader outside could then take the write-ahead log away.
-    Source: https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
-    """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 @contextlib.asynccontextmanager

@@ -16,6 +16,7 @@ from sqlalchemy import exc, text
 from services.domain.errors import Reason, RouterError
 from services.runtime import database
 from services.runtime.postgres_pool import PostgresPool
+from services.runtime.sqlite import BUSY_TIMEOUT_MS
 
 FIRST = """
 from alembic import op
@@ -103,7 +104,7 @@ async def test_sqlite_migrates_at_start_into_a_file_for_its_owner_alone(
             (await connection.execute(text(f"PRAGMA {name}"))).scalar()
             for name in ("journal_mode", "foreign_keys", "busy_timeout")
         ]
-        assert facts == ["wal", 1, database.BUSY_TIMEOUT_MS]
+        assert facts == ["wal", 1, BUSY_TIMEOUT_MS]
         modes = {stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     await engine.dispose()
     assert modes == {0o600}
