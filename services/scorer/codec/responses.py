@@ -196,4 +196,5 @@ def _knobs(knobs: EffectiveKnobs) -> pb.EffectiveKnobs:
 
 
 def _span(seconds: float) -> duration_pb2.Duration:
-    return duration_pb2.Duration(nanos=min(round(seconds * 1e9), 999_999_999))
+    whole, nanos = divmod(round(seconds * 1e9), 1_000_000_000)
+    return duration_pb2.Duration(seconds=whole, nanos=nanos)
