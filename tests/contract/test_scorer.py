@@ -32,7 +32,7 @@ SECRET_TEXT = "prove the SENTINEL theorem"
 CATALOG = worlds.catalog(
     worlds.entry("cheap", tier="low", price=(0.1, 0.4), providers=("acme", "other")),
     worlds.entry("dear", tier="top", price=(5.0, 25.0), scored_as="large_bench"),
-    worlds.entry("small", price=(1.0, 5.0), tool_use="low"),
+    worlds.entry("small", price=(1.0, 5.0), tool_use="low", image_input=False),
 )
 
 
@@ -178,13 +178,15 @@ async def test_the_record_is_obeyed_and_every_drop_is_named(serve: Serve, tmp_pa
 async def test_what_is_known_of_a_record_answers_for_no_other(serve: Serve, tmp_path: Path) -> None:
     """Records are known again by their contents: a name that stands for two would mix them."""
     stub = await stub_of(serve, scorer(tmp_path))
-    plain, without, tools = request(), request(), request()
+    plain, without, tools, images = request(), request(), request(), request()
     without.eligibility.excluded_models.add(
         model_id="dear", layer=eligibility_pb2.EXCLUSION_LAYER_OPERATOR
     )
     tools.features.tool_count = 1
+    images.features.image_count = 1
+    wanted = ((plain, []), (without, ["dear"]), (tools, ["small"]), (images, ["small"]))
     for _ in range(2):
-        for asked, dropped in ((plain, []), (without, ["dear"]), (tools, ["small"])):
+        for asked, dropped in wanted:
             asked.eligibility.create_time.seconds += 1
             answer = await stub.Score(asked, timeout=DEADLINE_S)
             assert [drop.model_id for drop in answer.dropped] == dropped
