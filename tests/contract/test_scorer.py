@@ -184,6 +184,7 @@ async def test_what_is_known_of_a_record_answers_for_no_other(serve: Serve, tmp_
     )
     tools.features.tool_count = 1
     images.features.image_count = 1
+    wanted: tuple[tuple[pb.ScoreRequest, list[str]], ...]
     wanted = ((plain, []), (without, ["dear"]), (tools, ["small"]), (images, ["small"]))
     for _ in range(2):
         for asked, dropped in wanted:
