@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pointsman.common.v1 import action_pb2
     from pointsman.scorer.v1 import scorer_pb2 as pb
 
+AS_TRAINED = Knobs()
 CLUSTER = "cluster"
 MOST_OUTPUT_TOKENS = 100_000
 MOST_OUTPUT_RATIO = 10.0
@@ -76,16 +77,16 @@ def asked(request: pb.ScoreRequest) -> Asked:
         )
     if not request.HasField("prompt"):
         raise InvalidRequestError.of("prompt", f"must be set for the strategy {CLUSTER}")
-    installation = text(request.action.installation_id, "action.installation_id")
-    if request.eligibility.installation_id != installation:
+    action, record = request.action, request.eligibility
+    if record.installation_id != text(action.installation_id, "action.installation_id"):
         raise InvalidRequestError.of(
             "eligibility.installation_id", "must be the installation of the action"
         )
     return Asked(
         question=Question(
             features=features(request.features),
-            eligibility=eligibility(request.eligibility),
-            knobs=knobs(request.knobs) if request.HasField("knobs") else Knobs(),
+            eligibility=eligibility(record),
+            knobs=knobs(request.knobs) if request.HasField("knobs") else AS_TRAINED,
             cost_factors=_factors(request.cost_factors),
             is_explained=request.wants_explanation,
         ),
@@ -95,8 +96,8 @@ def asked(request: pb.ScoreRequest) -> Asked:
         wants_embedding=request.wants_embedding,
         is_brief=request.is_brief and not request.wants_explanation,
         artifact_version=request.artifact_version,
-        action_id=request.action.action_id,
-        session_hash=request.action.session_key[:_SESSION_HASH_BYTES].hex(),
+        action_id=action.action_id,
+        session_hash=action.session_key[:_SESSION_HASH_BYTES].hex(),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from google.protobuf import duration_pb2
-from pointsman.common.v1 import binding_pb2
 from pointsman.scorer.v1 import scorer_pb2 as pb
 
 from services.domain.errors import RouterError
@@ -25,6 +24,7 @@ from services.scorer.model.decision import (
 )
 
 if TYPE_CHECKING:
+    from services.domain.fields import Fields
     from services.scorer.codec.requests import Asked
     from services.scorer.model.artifact import TextVector
     from services.scorer.model.question import Eligibility
@@ -70,25 +70,24 @@ def scored(
     """Return the answer; ``unmeasured`` are models that the artifact cannot speak for."""
     candidates = [_candidate(entry) for entry in decision.candidates]
     if asked.effort:
-        candidates[0].effort = asked.effort
+        candidates[0] = {**candidates[0], "effort": asked.effort}
     clusters = decision.cluster_ids
     answer = pb.ScoreResponse(
         pick=candidates[0],
         candidates=candidates,
-        reason=reason_of(decision, identity),
+        reason=_reason(decision, identity),
         propensity_ratio=1.0,
         cluster_ids=clusters,
         knobs=_knobs(decision.knobs),
         versions=versions(identity, asked.question.eligibility),
-        embedding=vector.unit.tolist() if asked.wants_embedding else (),
-        cache_similarity_ratios=(
-            [CACHE_SIMILARITY] * len(clusters) if asked.wants_embedding else ()
-        ),
     )
+    if asked.wants_embedding:
+        answer.embedding.extend(vector.unit.tolist())
+        answer.cache_similarity_ratios.extend([CACHE_SIMILARITY] * len(clusters))
     if asked.is_brief:
         return answer
     if len(candidates) > 1:
-        answer.runner_up.CopyFrom(candidates[1])
+        answer.runner_up.CopyFrom(answer.candidates[1])
     dropped = [*decision.pool.dropped, *(Dropped(m, Filter.UNMEASURED) for m in unmeasured)]
     answer.dropped.extend(map(_dropped, dropped))
     answer.filters.extend(map(_report, decision.pool.reports))
@@ -97,19 +96,19 @@ def scored(
     return answer
 
 
-def versions(identity: Identity, eligibility: Eligibility) -> binding_pb2.Versions:
+def versions(identity: Identity, eligibility: Eligibility) -> Fields:
     """Return the data that an answer was made with."""
-    return binding_pb2.Versions(
-        service_version=identity.service_version,
-        catalog_version=identity.catalog_version,
-        config_version=eligibility.config_version,
-        artifact_version=identity.artifact_version,
-        artifact_digest=identity.artifact_digest,
-        eligibility_id=eligibility.record_id,
-    )
+    return {
+        "service_version": identity.service_version,
+        "catalog_version": identity.catalog_version,
+        "config_version": eligibility.config_version,
+        "artifact_version": identity.artifact_version,
+        "artifact_digest": identity.artifact_digest,
+        "eligibility_id": eligibility.record_id,
+    }
 
 
-def reason_of(decision: Decision, identity: Identity) -> str:
+def _reason(decision: Decision, identity: Identity) -> str:
     """Return the short machine text that explains a decision."""
     pick = decision.pick.binding
     clusters = ",".join(map(str, decision.cluster_ids))
@@ -117,27 +116,28 @@ def reason_of(decision: Decision, identity: Identity) -> str:
     return said[:MOST_REASON]
 
 
-def binding(chosen: ChosenBinding) -> binding_pb2.BindingRef:
+def binding(chosen: ChosenBinding) -> Fields:
     """Return a binding as the contract names it."""
-    return binding_pb2.BindingRef(
-        model_id=chosen.model_id,
-        provider=chosen.provider,
-        upstream_id=chosen.upstream_id,
-        binding_index=chosen.index,
-    )
+    return {
+        "model_id": chosen.model_id,
+        "provider": chosen.provider,
+        "upstream_id": chosen.upstream_id,
+        "binding_index": chosen.index,
+    }
 
 
-def _candidate(entry: Candidate) -> pb.Candidate:
-    return pb.Candidate(
-        binding=binding(entry.binding),
-        score=entry.score,
-        risk_ratio=entry.risk,
-        evidence=enums.EVIDENCE[entry.deployed.evidence],
-        scored_as=entry.deployed.scored_as,
-        tier=enums.TIERS[entry.deployed.model.tier],
-        expected_cost_micro_usd=micro_usd(entry.cost_usd),
-        terms=None if entry.terms is None else _terms(entry.terms),
-    )
+def _candidate(entry: Candidate) -> Fields:
+    deployed = entry.deployed
+    return {
+        "binding": binding(entry.binding),
+        "score": entry.score,
+        "risk_ratio": entry.risk,
+        "evidence": enums.EVIDENCE[deployed.evidence],
+        "scored_as": deployed.scored_as,
+        "tier": enums.TIERS[deployed.model.tier],
+        "expected_cost_micro_usd": micro_usd(entry.cost_usd),
+        "terms": None if entry.terms is None else _terms(entry.terms),
+    }
 
 
 def _terms(terms: Terms) -> pb.ScoreTerms:
@@ -183,16 +183,16 @@ def _timing(watch: Watch) -> pb.ScoreTiming:
     )
 
 
-def _knobs(knobs: EffectiveKnobs) -> pb.EffectiveKnobs:
-    return pb.EffectiveKnobs(
-        alpha_ratios=knobs.alpha,
-        speed_weight_ratio=knobs.speed_weight,
-        output_cost_multiplier=knobs.output_cost_ratio,
-        expected_output_token_count=knobs.expected_output_tokens,
-        is_verbosity_per_model=knobs.is_verbosity_per_model,
-        risk_price_micro_usd=micro_usd(knobs.risk_price_usd),
-        knobs_hash=knobs.hash,
-    )
+def _knobs(knobs: EffectiveKnobs) -> Fields:
+    return {
+        "alpha_ratios": knobs.alpha,
+        "speed_weight_ratio": knobs.speed_weight,
+        "output_cost_multiplier": knobs.output_cost_ratio,
+        "expected_output_token_count": knobs.expected_output_tokens,
+        "is_verbosity_per_model": knobs.is_verbosity_per_model,
+        "risk_price_micro_usd": micro_usd(knobs.risk_price_usd),
+        "knobs_hash": knobs.hash,
+    }
 
 
 def _span(seconds: float) -> duration_pb2.Duration:

@@ -59,9 +59,11 @@ class ScorerServicer(rpc.ScorerServiceServicer):
         scored_s = self._clock.monotonic_s()
         watch = Watch(embedded_s - start_s, scored_s - embedded_s, is_cached)
         identity = self._identity(engine)
-        _log.info("score", **self._facts(decision, asked, read.vector, identity, watch))
         unmeasured = engine.desk.deployment.unmeasured
-        return responses.scored(decision, asked, read.vector, identity, watch, unmeasured)
+        answer = responses.scored(decision, asked, read.vector, identity, watch, unmeasured)
+        facts = self._facts(decision, asked, read.vector, identity, watch)
+        _log.info("score", reason=answer.reason, **facts)
+        return answer
 
     async def ListCandidates(  # noqa: N802 - name fixed by the proto
         self,
@@ -112,7 +114,6 @@ class ScorerServicer(rpc.ScorerServiceServicer):
         return {
             "model": pick.binding.model_id,
             "provider": pick.binding.provider,
-            "reason": responses.reason_of(decision, identity),
             "evidence": pick.deployed.evidence.value,
             "risk": None if pick.risk is None else round(pick.risk, 4),
             "cost_micro_usd": micro_usd(pick.cost_usd),
