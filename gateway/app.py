@@ -97,7 +97,8 @@ class HttpServer:
         self._in_flight += 1
         status = 0
         try:
-            await self._is_open.wait()
+            if not self._is_open.is_set():
+                await self._is_open.wait()
             response = await self._answer(request)
             status = response.status
             if self.is_draining and not response.prepared:

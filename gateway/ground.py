@@ -68,8 +68,10 @@ class Ground:
             needs=self.action.features.requirements,
             stored=stored_field(self.action.request),
         )
-        planned = {binding.provider for binding in bindings}
-        presented = tuple(pair for pair in self.known.presented if pair[1].provider in planned)
+        presented = self.known.presented
+        if presented:
+            planned = {binding.provider for binding in bindings}
+            presented = tuple(pair for pair in presented if pair[1].provider in planned)
         plan = Plan(
             bindings=bindings,
             presented=presented,

@@ -70,7 +70,8 @@ def planned_bindings(
     bindings = list(permitted_bindings(model, record))
     if not bindings:
         raise _nothing_serves(model, record, needs, stored)
-    bindings.sort(key=lambda binding: binding.provider != first)
+    if first:
+        bindings.sort(key=lambda binding: binding.provider != first)
     brought = {identity.provider for identity in presented}
     own = [binding for binding in bindings if binding.provider in brought]
     if own:

@@ -56,7 +56,8 @@ class Records:
 
     def _key(self, question: Question) -> Hashable:
         features = question.features
-        unsigned_tokens = features.overflow_tokens - features.signature_tokens
+        tokens, wanted = features.overflow_tokens, features.max_output_tokens
+        signed, fitting = features.signature_tokens, self._fitting(tokens, wanted)
         return (
             question.installation_id,
             question.snapshot.version if question.snapshot is not None else None,
@@ -68,8 +69,8 @@ class Records:
             features.requested_model if self._policy.is_name_binding else "",
             question.is_long_context_asked,
             features.requirements,
-            *self._fitting(features.overflow_tokens, features.max_output_tokens),
-            *self._fitting(unsigned_tokens, features.max_output_tokens),
+            fitting,
+            self._fitting(tokens - signed, wanted) if signed else fitting,
         )
 
     def _fitting(self, tokens: int, wanted_tokens: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.removals import left_alone, permits
+from gateway.removals import left_alone, permits, removal_of
 from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models
@@ -49,9 +49,9 @@ class Moment:
     def may_serve(self, model_id: str) -> bool:
         """Return whether a model is there and some binding of it may serve."""
         model = self.catalog.models.get(model_id)
-        return model is not None and any(
-            permits(self.record, model_id, binding.provider) for binding in model.bindings
-        )
+        if model is None:
+            return False
+        return None in [removal_of(self.record, model_id, row.provider) for row in model.bindings]
 
 
 def usable_pin(session: Session, moment: Moment) -> Choice | None:
@@ -96,7 +96,7 @@ def servable(score: Score, moment: Moment) -> Score:
     Raises:
         PeerError: nothing is left.
     """
-    left = tuple(c for c in score.candidates if moment.may_serve(c.binding.model_id))
+    left = tuple([c for c in score.candidates if moment.may_serve(c.binding.model_id)])
     if not left:
         raise PeerError(Reason.ROUTING_UNAVAILABLE, "the scorer named no model that may serve")
     return score if len(left) == len(score.candidates) else replace(score, candidates=left)
