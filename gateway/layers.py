@@ -73,31 +73,38 @@ class Layers:
         if not provided:
             self.excluded.append(ModelExclusion(model.id, self._absence(model)))
             return
-        if all(not self._fits(model, binding) for binding in model.bindings):
+        fitting = {each.index for each in model.bindings if self._fits(model, each)}
+        if not fitting:
             self.safety.append(ModelExclusion(model.id, Layer.CONTEXT_WINDOW))
         elif not self._takes_media(model) or not any(
             self._is_expressible(model, binding) for binding in provided
         ):
             self.requirement.append(ModelExclusion(model.id, Layer.REQUIREMENT_INCOMPATIBLE))
         else:
-            self._judge_bindings(model)
-            refused = {each.provider for each in self.bindings if each.model_id == model.id}
-            if not refused.issuperset(binding.provider for binding in provided):
+            refused = self._judge_bindings(model, fitting)
+            if any(binding.provider not in refused for binding in provided):
                 self._serving.add(model.id)
 
-    def _judge_bindings(self, model: Model) -> None:
+    def _judge_bindings(self, model: Model, fitting: set[int]) -> set[str]:
+        """Take note of what removes single bindings; returns their providers.
+
+        ``fitting`` are the places of those whose window is large enough.
+        """
+        refused: set[str] = set()
         for binding in model.bindings:
             if (binding.provider, model.id) in self._refused:
                 layer = Layer.ENDPOINT_REFUSED
             elif not self._is_paid_for(binding):
                 layer = Layer.NO_CREDENTIAL
-            elif not self._fits(model, binding):
+            elif binding.index not in fitting:
                 layer = Layer.CONTEXT_WINDOW
             elif not self._is_expressible(model, binding):
                 layer = Layer.REQUIREMENT_INCOMPATIBLE
             else:
                 continue
             self.bindings.append(BindingExclusion(model.id, binding.provider, layer))
+            refused.add(binding.provider)
+        return refused
 
     def _absence(self, model: Model) -> Layer:
         """Return why no provider of ``model`` is there."""
@@ -167,10 +174,9 @@ class Layers:
         """
         features = self._question.features
         is_long_asked = self._question.is_long_context_asked
-        tokens = features.overflow_tokens
+        tokens, signed = features.overflow_tokens, features.signature_tokens
         window = window_of(binding, model.facts, is_long_asked=is_long_asked)
-        if WireFamily.ANTHROPIC not in self._policy.dialects_at(binding):
-            tokens -= features.signature_tokens
-        return tokens <= (
-            room_in(window, features.max_output_tokens) if self._has_reserve else window
-        )
+        if signed and WireFamily.ANTHROPIC not in self._policy.dialects_at(binding):
+            tokens -= signed
+        room = room_in(window, features.max_output_tokens) if self._has_reserve else window
+        return tokens <= room

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def reserve_of(window: int, wanted_tokens: int) -> int:
     return max(min(LEAST_RESERVE_TOKENS, window // 4), min(wanted_tokens, window // 2))
 
 
+@functools.lru_cache(maxsize=1_024)
 def room_in(window: int, wanted_tokens: int) -> int:
     """Return the largest prompt that leaves the answer its room; it grows with the window."""
     return window - reserve_of(window, wanted_tokens)
