@@ -10,12 +10,13 @@ from services.runtime import context as call_context
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import grpc
 
     # The aio types of grpc are incomplete for interceptors: messages and contexts are Any here.
     Context = grpc.aio.ServicerContext[Any, Any]
+    Pairs = Iterable[tuple[str, str | bytes]]
 
 
 @dataclass(slots=True)
@@ -46,8 +47,8 @@ class Admission:
         for task in self.watches:
             task.cancel()
 
-    def check(self, method: str, context: Context) -> None:
-        """Raise the refusal of a call, if there is one.
+    def check(self, method: str, context: Context, metadata: Pairs) -> None:
+        """Raise the refusal of a call, if there is one; ``metadata`` is what its context has.
 
         Raises:
             RouterError: DEADLINE_REQUIRED, CALLER_NOT_ALLOWED, PLAINTEXT_SECRET_REFUSED, DRAINING
@@ -62,12 +63,12 @@ class Admission:
         if context.time_remaining() is None and not is_watch(name_of(method)):
             violation = FieldViolation("deadline", "set a deadline on the call")
             raise InvalidRequestError((violation,), reason=Reason.DEADLINE_REQUIRED)
-        self._check_caller(method, context)
+        self._check_caller(method, context, metadata)
 
-    def _check_caller(self, method: str, context: Context) -> None:
+    def _check_caller(self, method: str, context: Context, metadata: Pairs) -> None:
         callers = self.allowed_callers.get(method)
         if callers is not None:
-            caller = caller_of(context)
+            caller = caller_of(metadata)
             if caller not in callers:
                 name = name_of(method)
                 raise RouterError(
@@ -101,9 +102,9 @@ def draining() -> RouterError:
     return RouterError(Reason.DRAINING, "this server is draining", retry_after_s=1.0)
 
 
-def caller_of(context: Context) -> str:
+def caller_of(metadata: Pairs) -> str:
     """Return the service name that a caller gave; empty: none."""
-    for key, value in context.invocation_metadata() or ():
+    for key, value in metadata:
         if key == call_context.CALLER_KEY and isinstance(value, str):
             return value
     return ""

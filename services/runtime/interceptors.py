@@ -94,7 +94,7 @@ class _MethodEdge:
         async def handle(request: Any, context: Context) -> Any:
             with _Call(self, context) as call:
                 try:
-                    self.admission.check(self.method, context)
+                    self.admission.check(self.method, context, call.metadata)
                     return await behaviour(request, context)
                 except RouterError as error:
                     await call.abort(error)
@@ -143,13 +143,15 @@ class _Call:
         self._context = context
         self._code = _OK
         self._reason = ""
+        self.metadata = context.invocation_metadata() or ()
+        """Read once: a real server makes it anew for whoever asks."""
 
     def __enter__(self) -> _Call:
         started_s = self._started_s = time.monotonic()
         self._count(1)
         self._edge.running.inc()
         # Bound for good: each call runs in a context of its own.
-        call_context.current.set(call_context.allowed(self._context.invocation_metadata() or ()))
+        call_context.current.set(call_context.allowed(self.metadata))
         left_s: float | None = self._context.time_remaining()
         call_context.deadline.set(None if left_s is None else started_s + left_s)
         return self

@@ -28,7 +28,8 @@ class Remote(InProcessContext):
 
 def refusal(rules: Admission, peer: str) -> Reason | None:
     try:
-        rules.check(METHOD, Remote(peer))
+        caller = Remote(peer)
+        rules.check(METHOD, caller, caller.invocation_metadata())
     except RouterError as error:
         return error.reason
     return None
