@@ -150,6 +150,7 @@ DAMAGES: dict[str, tuple[str, Change]] = {
     ),
     "an alpha of another length": ("metadata.yaml", metadata([0.5], *KNOBS, "alpha")),
     "an alpha floor of another length": ("metadata.yaml", metadata([0.5], *KNOBS, "alpha_floor")),
+    "an alpha floor below 0": ("metadata.yaml", metadata([0.5, -0.1, 0], *KNOBS, "alpha_floor")),
     "an alpha floor above 1": ("metadata.yaml", metadata([0.5, 1.1, 0], *KNOBS, "alpha_floor")),
     "alpha and speed above 1": ("metadata.yaml", metadata(0.9, *KNOBS, "speed_weight")),
     "an unknown weighting": ("metadata.yaml", metadata("best", "training", "weighting")),
@@ -190,6 +191,7 @@ DAMAGES: dict[str, tuple[str, Change]] = {
         lambda f: f.update({"vectors.npy": b"\x80\x04N."}),
     ),
     "deviations of 0": ("surface.npy", array("surface.npy", np.zeros((2, 47)))),
+    "deviations below 0": ("surface.npy", array("surface.npy", np.full((2, 47), -1.0))),
     "no tokenizer": ("tokenizer.json", lambda f: f.update({"tokenizer.json": b"{}"})),
     "pieces that are numbered beyond the tables": (
         "tokenizer.json",
@@ -289,6 +291,22 @@ def test_measured_features_override_table_and_axes(tmp_path: Path) -> None:
     artifact = load(tiny.write(tmp_path, files)).artifact
     assert artifact.clusters.quality.tolist() == [[0.1, 0.1], [0.2, 0.2], [0.3, 0.4]]
     assert artifact.axes["small"].tokens_per_s == 7
+
+
+def test_a_model_that_is_listed_twice_is_one(tmp_path: Path) -> None:
+    files = tiny.members()
+    small, large = ({"model": m, "provider": "acme", "bench_column": m} for m in tiny.MODELS)
+    registry([small, {**large, "provider": "elsewhere"}, large])(files)
+    assert load(tiny.write(tmp_path, files)).artifact.measured == tiny.MODELS
+
+
+def test_means_are_those_that_are_stated_else_those_of_the_clusters(tmp_path: Path) -> None:
+    files = tiny.members()
+    plain = load(tiny.write(tmp_path / "a", files)).artifact
+    assert plain.means == pytest.approx(plain.clusters.quality.mean(axis=0))
+    stated = {"small": 0.25, "large": 0.75}
+    change_json("quality_means.json", lambda document: document.update(model_means=stated))(files)
+    assert load(tiny.write(tmp_path / "b", files)).artifact.means.tolist() == [0.25, 0.75]
 
 
 def test_a_models_name_means_itself_though_it_stands_in_for_another(tmp_path: Path) -> None:
