@@ -33,6 +33,7 @@ _OPTIONS = re.compile(r"\n\s*\(?A[.):]\s")
 _HEADER = re.compile(r"^\s*(?:question|q|problem|input)\s*:\s*", re.IGNORECASE)
 _SOLVED = re.compile(r"\banswer:\s*\(?[A-J]\)?\s*\n\s*\n(?=\s*\S)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^0-9a-z]+")
+_ANY_SCRIPT = re.compile(r"[\W_]+")
 _PART = re.compile(r"_?part\d+$")
 _LICENCE = re.compile(r"Licence:\s*([A-Za-z0-9.+-]*[A-Za-z0-9])")
 _STEM_CHARACTERS = 60
@@ -205,11 +206,15 @@ def _flat(line: str, path: Path, number: int) -> Row:
 
 
 def question_of(prompt: str) -> str:
-    """Return the question itself, normalised: no header, no options, no example before it."""
+    """Return the question itself, normalised: no header, no options, no example before it.
+
+    Plain letters and digits tell questions apart, but where half of them are of another script.
+    """
     unsolved = _SOLVED.split(prompt)[-1]
     last = re.split(r"\n\s*(?:question|q)\s*:\s*", f"\n{unsolved}", flags=re.IGNORECASE)[-1]
-    question = _OPTIONS.split(_HEADER.sub("", last))[0]
-    return _PLAIN.sub(" ", question.lower()).strip()
+    question = _OPTIONS.split(_HEADER.sub("", last))[0].lower()
+    plain, whole = (kind.sub(" ", question).strip() for kind in (_PLAIN, _ANY_SCRIPT))
+    return plain if 2 * len(plain) > len(whole) else whole
 
 
 def stems_of(questions: Sequence[str]) -> tuple[str, ...]:

@@ -33,6 +33,17 @@ def test_the_same_question_has_one_stem_however_it_is_dressed(prompt: str) -> No
     assert fold_of(question_of(prompt)) == fold_of(question_of(QUESTION))
 
 
+def test_questions_of_every_script_are_told_apart() -> None:
+    first, second, third = (
+        "\u8bf7\u7528API\u5199\uff01",
+        "\u8bf7\u7528API\u8bfb",
+        "\u043a\u0430\u043a? ?",
+    )
+    assert len({question_of(text) for text in (first, second, third, "API")}) == 4
+    assert question_of(f"Question: {first}") == question_of(f" {first} ")
+    assert question_of("What is a caf\u00e9?") == "what is a caf"
+
+
 def test_stems_are_starts_unless_many_questions_share_them() -> None:
     long = "x" * 60
     few = [f"{long} {n}" for n in range(5)]
