@@ -89,6 +89,8 @@ def identifier(value: str) -> str:
 
     A shortened one would look valid and name something else.
     """
+    if not value:
+        return ""
     trimmed = value.strip()
     is_fit = len(trimmed.encode("utf-8", "surrogatepass")) <= MAX_IDENTIFIER_BYTES
     return trimmed if is_fit else ""

@@ -263,7 +263,7 @@ def _all_blocks(request: Request) -> Iterator[tuple[Block, bool]]:
 def _needs(request: Request, *, has_calls: bool) -> Iterable[Requirement]:
     is_stored = bool(stored_field(request))
     server_tools = {tool.name for tool in request.tools if tool.kind == "server"}
-    chosen = {request.tool_choice.name, *request.tool_choice.names}
+    chosen = (request.tool_choice.name, *request.tool_choice.names)
     needs = {
         Requirement.SERVER_TOOLS: bool(server_tools),
         Requirement.STRUCTURED_OUTPUT: request.output.kind == "json_schema",
