@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gateway.model.compaction import NO_BUDGET, BudgetEvidence, ClientBudget
 from gateway.turns.marks import CLAUDE_CODE
+from gateway.windows import LONG_CONTEXT_TOKENS, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from gateway.model import Action
     from services.domain.catalog import Catalog, Model
 
-LONG_TOKENS = 1_000_000
 LONG_TAG = "[1m]"
 LONG_BETA = "context-1m-2025-08-07"
 
@@ -58,12 +58,15 @@ def client_budget(action: Action, catalog: Catalog) -> ClientBudget:
     model = _vendors_model(catalog, action.request.model)
     if known is None or model is None:
         return NO_BUDGET
-    is_able = any(row.context_window_tokens >= LONG_TOKENS for row in model.bindings)
+    is_able = any(
+        window_of(row, model.facts, is_long_asked=True) >= LONG_CONTEXT_TOKENS
+        for row in model.bindings
+    )
     is_tagged = action.request.model.rstrip().endswith(LONG_TAG)
     betas = {beta.strip() for beta in headers.get("anthropic-beta", "").split(",")}
     if is_able and LONG_BETA in betas and not is_tagged:
         return ClientBudget(BudgetEvidence.AMBIGUOUS_LONG_CONTEXT)
-    window = LONG_TOKENS if is_tagged and is_able else known.window_tokens
+    window = LONG_CONTEXT_TOKENS if is_tagged and is_able else known.window_tokens
     return ClientBudget(BudgetEvidence.HARNESS_DEFAULT, known.threshold(window), may_defer=True)
 
 

@@ -16,6 +16,7 @@ CATALOG = build_catalog(
             "models": [
                 row("claude-large", "top", 5.0, "anthropic"),
                 {**row("claude-long", "top", 5.0, "anthropic"), "context_window": 1_000_000},
+                {**row("claude-able", "top", 5.0, "anthropic"), "extended_context": True},
                 row("gpt-6", "top", 5.0, "openai"),
             ]
         }
@@ -43,6 +44,8 @@ def budget(
         ("claude-long", 167_000),
         ("claude-long[1m]", 967_000),
         ("claude-large[1m]", 167_000),
+        ("claude-able", 167_000),
+        ("claude-able[1m]", 967_000),
     ],
 )
 def test_a_verified_version_has_its_default_threshold(model: str, threshold: int) -> None:
