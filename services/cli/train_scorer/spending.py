@@ -62,7 +62,8 @@ def figures_of(corpus: Corpus, rows: Indices, quality: Floats, guessed: Floats) 
     """Return the figures of whole rows with costs; ``guessed`` has a column per priced model."""
     columns = priced(corpus, rows)
     costs, scores = _costs(corpus)[rows][:, columns], corpus.scores[rows][:, columns]
-    relative = guessed / guessed.mean(axis=0).max()
+    dearest = float(guessed.mean(axis=0).max())
+    relative = guessed / dearest if dearest > 0 else guessed
     points = set()
     for weight in WEIGHTS:
         picks = (quality[rows][:, columns] - weight * relative).argmax(axis=1)

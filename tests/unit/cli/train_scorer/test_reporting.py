@@ -175,6 +175,16 @@ def test_a_perfect_prediction_buys_what_a_mixture_by_chance_cannot() -> None:
     assert judge_spending(made, np.arange(100), made.scores) is None
 
 
+def test_answers_that_cost_nothing_are_picked_by_quality_alone() -> None:
+    made = corpus([f"p{i}" for i in range(20)], ["t"] * 20)
+    scores = np.stack([np.zeros(20), np.ones(20)], axis=1)
+    figures = judge_spending(
+        replace(made, scores=scores, costs=np.zeros((20, 2))), np.arange(20), scores
+    )
+    assert figures is not None
+    assert figures.curve == ((0.0, 1.0),)
+
+
 def test_heights_by_doublings_count_what_is_cheap_as_much_as_what_is_dear() -> None:
     hull = ((1.0, 0.5), (100.0, 0.5))
     curve = [(1.0, 0.7), (10.0, 0.7), (10.001, 0.5), (100.0, 0.5)]
