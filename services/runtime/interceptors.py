@@ -147,9 +147,13 @@ class _Call:
         """Read once: a real server makes it anew for whoever asks."""
 
     def __enter__(self) -> _Call:
-        started_s = self._started_s = time.monotonic()
-        self._count(1)
-        self._edge.running.inc()
+        edge, started_s = self._edge, time.monotonic()
+        self._started_s = started_s
+        if edge.is_watch:
+            edge.admission.watches.add(_own_task())
+        else:
+            edge.admission.in_flight += 1
+        edge.running.inc()
         # Bound for good: each call runs in a context of its own.
         call_context.current.set(call_context.allowed(self.metadata))
         left_s: float | None = self._context.time_remaining()
@@ -161,21 +165,15 @@ class _Call:
             self._code = self._code_of(kind)
         elapsed_s = time.monotonic() - self._started_s
         edge, is_fine = self._edge, self._code == _OK
-        self._count(-1)
+        if edge.is_watch:
+            edge.admission.watches.discard(_own_task())
+        else:
+            edge.admission.in_flight -= 1
         edge.running.dec()
         edge.seconds.observe(elapsed_s)
         (edge.fine if is_fine else metrics.RPC_HANDLED.labels(edge.name, self._code)).inc()
         if edge.is_debugging or not is_fine:
             self._line(elapsed_s)
-
-    def _count(self, change: int) -> None:
-        admission = self._edge.admission
-        if not self._edge.is_watch:
-            admission.in_flight += change
-        elif change > 0:
-            admission.watches.add(_own_task())
-        else:
-            admission.watches.discard(_own_task())
 
     def _code_of(self, kind: type[BaseException]) -> str:
         if not issubclass(kind, asyncio.CancelledError):

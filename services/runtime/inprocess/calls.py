@@ -51,7 +51,8 @@ class Call(abc.ABC):
         self._forget: Callable[[Call], object] = _remember
 
     async def _run(self) -> Any:
-        runner = self._runner = _current_task()
+        runner: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # calls run in tasks
+        self._runner = runner
         self._cancelled_before = runner.cancelling()
         if runner is self._task:
             self._set_timer()
@@ -127,10 +128,8 @@ class Call(abc.ABC):
         return left
 
     async def _handler(self) -> Handler:
-        self._check_size(self._request)
-        handler = self._server.ready.get(self._method)
-        if handler is None:
-            handler = await self._server.handler(self._method, self._metadata)
+        """Return the handler of a method that was not called before."""
+        handler = await self._server.handler(self._method, self._metadata)
         if handler is None:
             raise rpc_error(grpc.StatusCode.UNIMPLEMENTED, f"no method {self._method}")
         return handler
@@ -160,13 +159,6 @@ def task_of(handler: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     In a context of its own, as behind a socket: nothing that the caller bound leaks in.
     """
     return asyncio.create_task(handler, context=contextvars.Context())
-
-
-def _current_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("calls are made in tasks")
-    return task
 
 
 def _remember(_: Call) -> None:

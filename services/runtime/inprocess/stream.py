@@ -89,7 +89,8 @@ class StreamCall(Call):
             yield message
 
     async def _answered(self) -> None:
-        handler = await self._handler()
+        self._check_size(self._request)
+        handler = self._server.ready.get(self._method) or await self._handler()
         answer = handler.unary_stream(self._request, self._context)
         if inspect.isawaitable(answer):
             await answer

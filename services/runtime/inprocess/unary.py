@@ -102,7 +102,8 @@ class UnaryCall(Call):
             self._forget(self)
 
     async def _answered(self) -> Any:
-        handler = await self._handler()
+        self._check_size(self._request)
+        handler = self._server.ready.get(self._method) or await self._handler()
         response = await handler.unary_unary(self._request, self._context)
         self._check_size(response)
         return response
