@@ -290,3 +290,11 @@ def test_overrides_replace_what_they_name_and_thresholds_follow_the_economics() 
     assert own.replaced(Overrides(economics=Economics.LEGACY)).threshold == 0.5
     everything = Overrides(Economics.CORRECTED, 0.0, 0, False, True, 0.0, 0.0)
     assert own.replaced(everything) == Rules(Economics.CORRECTED, 0.0, 0, False, True, 0.0, 0.0)
+
+
+def test_quality_has_a_price_and_lasts_under_value_alone() -> None:
+    for rules in EVERY_ECONOMICS:
+        priced = replace(rules, risk_price_usd=0.3, persistence=0.4)
+        inputs = decide(question(), priced).inputs
+        wanted = (0.3, 0.4) if rules.economics is Economics.VALUE else (0.0, 0.0)
+        assert (inputs.risk_price_usd, inputs.persistence) == wanted
