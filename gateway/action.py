@@ -98,12 +98,14 @@ class Actions:
         *,
         providers: Collection[str],
         budget_s: float,
+        slot_wait_s: float = 0.0,
         running: set[Answer] | None = None,
     ) -> None:
         self._stages = stages
         self._clock = clock
         self._providers = frozenset(providers)
         self._budget_s = budget_s
+        self._slot_wait_s = slot_wait_s
         self._running = running if running is not None else set()
 
     async def serve(self, action: Action, reply: Reply) -> None:
@@ -255,18 +257,28 @@ class Actions:
         Raises:
             RouterError: nothing can be had.
         """
+        try:
+            return await self._selected(action, decision, 0.0)
+        except RouterError as denial:
+            if denial.reason in _RESTING and any(map(is_of_outage, decision.plan.rescues)):
+                return None
+            if denial.reason is not Reason.CREDENTIAL_CONCURRENCY or not self._slot_wait_s:
+                raise
+        return await self._selected(action, decision, self._slot_wait_s)
+
+    async def _selected(
+        self, action: Action, decision: Decision, max_wait_s: float
+    ) -> Grant | None:
         plan = decision.plan
         presented = [known for _, known in plan.presented]
         try:
             return await self._stages.credentials.select(
-                action, plan.bindings, decision.record, presented
+                action, plan.bindings, decision.record, presented, max_wait_s
             )
         except RouterError as denial:
             if action.issuer is not None and denial.reason in _GONE:
                 raise issuer_gone(action.issuer.provider) from denial
-            if denial.reason not in _RESTING or not any(map(is_of_outage, plan.rescues)):
-                raise
-            return None
+            raise
 
     async def _relayed(self, relay: Relay) -> None:
         self._running.add(relay.answer)

@@ -42,8 +42,11 @@ class Credentials(Protocol):
         bindings: Sequence[BindingRef],
         record: EligibilityRecord,
         presented: Sequence[PresentedIdentity],
+        max_wait_s: float = 0.0,
     ) -> Grant | None:
         """Return a grant for the first binding that can have one; None: nobody answered.
+
+        Where all credentials are at their limits it waits that long for one that is not.
 
         Raises:
             RouterError: nothing can be had, with the reason and the wait where one is known.

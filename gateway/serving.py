@@ -124,6 +124,7 @@ class Serving:
             clock,
             providers=policy.known_providers,
             budget_s=self.settings.action_budget_seconds,
+            slot_wait_s=self.settings.slot_wait_seconds,
             running=self.running,
         )
 

@@ -63,6 +63,9 @@ class GatewaySettings(Section):
     """How long a client may take nothing of what is written to it."""
     action_budget_seconds: PositiveSeconds = 600.0
     """Longest time from request to end of answer."""
+    slot_wait_seconds: float = Field(default=5.0, ge=0, le=60)
+    """How long an action waits in turn where all credentials that may serve it are at their limits
+    of attempts at once and no other model may; 0: it is told to come back at once."""
     max_in_flight: int = Field(default=0, ge=0)
     """Most actions at once; 0: no limit."""
     drain_seconds: Seconds = 660.0

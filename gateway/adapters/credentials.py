@@ -184,11 +184,13 @@ class CredentialsClient:
         bindings: Sequence[BindingRef],
         record: EligibilityRecord,
         presented: Sequence[PresentedIdentity],
+        max_wait_s: float = 0.0,
     ) -> Grant | None:
         """Return a grant; None when nobody answers in time."""
-        request = requests.select_request(action, bindings, record, presented)
+        request = requests.select_request(action, bindings, record, presented, max_wait_s)
+        timeout_s = _select_timeout_s(record) + max_wait_s
         try:
-            answer = await self._stub.SelectCredential(request, timeout=_select_timeout_s(record))
+            answer = await self._stub.SelectCredential(request, timeout=timeout_s)
         except grpc.aio.AioRpcError as error:
             fault = status.error_of(error)
             if isinstance(fault, PeerError):

@@ -129,6 +129,7 @@ def select_request(
     bindings: Sequence[BindingRef],
     record: EligibilityRecord,
     presented: Sequence[PresentedIdentity],
+    max_wait_s: float = 0.0,
 ) -> credentials_pb2.SelectCredentialRequest:
     """Return the question for a grant."""
     features = action.features
@@ -140,6 +141,8 @@ def select_request(
         expected_token_count=action.input_tokens + features.max_output_tokens,
         required_credential_id=_required_credential_id(action),
     )
+    if max_wait_s:
+        request.max_wait.FromNanoseconds(round(max_wait_s * 1e9))
     write_record(request.eligibility, record)
     return request
 

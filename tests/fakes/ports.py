@@ -65,6 +65,7 @@ class FakeCredentials:
         bindings: Sequence[BindingRef],
         record: EligibilityRecord,
         presented: Sequence[PresentedIdentity],
+        max_wait_s: float = 0.0,
     ) -> Grant | None:
         self.selections.append((bindings, presented))
         if self.is_away:

@@ -38,10 +38,11 @@ class Account(FakeCredentials):
         bindings: Sequence[BindingRef],
         record: EligibilityRecord,
         presented: Sequence[PresentedIdentity],
+        max_wait_s: float = 0.0,
     ) -> Grant | None:
-        await super().select(action, bindings, record, presented)
+        await super().select(action, bindings, record, presented, max_wait_s)
         known = FakeCredentials()
-        grant = await known.select(action, bindings, record, presented)
+        grant = await known.select(action, bindings, record, presented, max_wait_s)
         assert grant is not None
         return Grant(0, grant.attribution, b"", credential_id="cred-7")
 
