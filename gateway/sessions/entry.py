@@ -52,9 +52,12 @@ class Entry:
         """Take the version that holds the first ``change_count`` changes and nothing else."""
         while self.pending and self.pending[0][0] <= change_count:
             self.pending.popleft()
-        self.stored = stored
-        if not self.pending:
-            self.session = stored
+        # One that was read before its writer heard of it got the changes that it holds once more.
+        is_read_already = self.stored.version >= stored.version
+        if is_read_already or not self.pending:
+            self.rebase(stored)
+        else:
+            self.stored = stored
 
     def unstored(self) -> Session:
         """Return what is to be stored, over the version that is."""

@@ -226,6 +226,41 @@ async def test_a_close_stores_what_still_waits_for_company(
     assert struck(store.rows[PLACE]) == {"decided"}
 
 
+class LateStore(MemorySessionStore):
+    """A store that is read and written to by others before it answers its first write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meanwhile: list[Callable[[], Awaitable[object]]] = []
+
+    async def save(self, session: Session) -> Session | None:
+        saved = await super().save(session)
+        if self.meanwhile:
+            await self.meanwhile.pop()()
+        return saved
+
+
+async def test_beside_others_what_is_read_before_its_writer_hears_of_it_counts_once(
+    clock: FakeClock,
+) -> None:
+    store = LateStore()
+    sessions = Sessions(store, clock, is_shared=True)
+    await sessions.start()
+
+    def counted(session: Session) -> Session:
+        return replace(session, pin_epoch=session.pin_epoch + 1)
+
+    async def act_again() -> None:
+        await sessions.recall(ADDRESS)
+        sessions.change(ADDRESS, counted)
+
+    store.meanwhile.append(act_again)
+    sessions.change(ADDRESS, counted)
+    await sessions.aclose()
+    assert store.rows[PLACE].pin_epoch == 2
+    assert (await sessions.recall(ADDRESS)).session.pin_epoch == 2
+
+
 @pytest.mark.spec("TRN-93")
 async def test_a_pin_decided_before_a_clear_elsewhere_does_not_come_back(
     store: MemorySessionStore, clock: FakeClock
