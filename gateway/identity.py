@@ -42,6 +42,21 @@ class Tokens:
         return f"Tokens(presented={len(self.presented)})"
 
 
+def legible(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Return headers whose bytes that are no UTF-8 are U+FFFD, by name in small letters.
+
+    What is taken from them goes into messages and rows, which hold nothing else.
+    """
+    if all(map(str.isascii, headers.values())):
+        return headers
+    found: dict[str, str] = {}
+    for name, value in headers.items():
+        found.setdefault(
+            name.lower(), value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        )
+    return found
+
+
 def tokens_of(headers: Mapping[str, str], query_key: str, surface: WireFamily) -> Tokens:
     """Return the router key and, only beside a dedicated router-key header, what was brought.
 

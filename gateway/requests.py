@@ -92,7 +92,7 @@ class Intake:
             RouterError: the key is bad, or cannot be looked up.
         """
         query_key = request.query.get("key", "") if surface is WireFamily.GEMINI else ""
-        tokens = identity.tokens_of(request.headers, query_key, surface)
+        tokens = identity.tokens_of(identity.legible(request.headers), query_key, surface)
         return await self.keys.authenticate(tokens.router_key, Scope.ROUTING), tokens
 
     async def arrival(
@@ -111,9 +111,8 @@ class Intake:
         started_s = self.clock.monotonic_s()
         key, tokens = await self.authenticate(request, surface)
         body = await self.body(request)
-        return Arrival(
-            action_id, surface, key, request.headers, body, started_s, tokens.presented, address
-        )
+        headers = identity.legible(request.headers)
+        return Arrival(action_id, surface, key, headers, body, started_s, tokens.presented, address)
 
     def decoded(self, arrival: Arrival) -> Action:
         """Return the action that a request which is read asks for.

@@ -14,7 +14,7 @@ import orjson
 from gateway.codec.explanation import explanation
 from gateway.codec.router import assumed_pin, route_decision
 from gateway.errors import error_of, unreadable
-from gateway.identity import tokens_of
+from gateway.identity import legible, tokens_of
 from gateway.requests import Arrival, new_action_id
 from gateway.routes.envelope import document, refusal
 from services.domain.errors import InvalidRequestError, RouterError
@@ -63,12 +63,11 @@ class Route:
             body = await self._intake.body(request)
             surface = _asked_surface(request.query) or surface_of(body)
             pin = _pin_of(request.query)
-            presented = tokens_of(request.headers, "", surface).presented
+            headers = legible(request.headers)
+            presented = tokens_of(headers, "", surface).presented
             is_addressed = surface is WireFamily.GEMINI
             address = Address(request.query.get("model", "")) if is_addressed else None
-            arrival = Arrival(
-                action_id, surface, key, request.headers, body, started_s, presented, address
-            )
+            arrival = Arrival(action_id, surface, key, headers, body, started_s, presented, address)
             explained = await self._explainer.explain(self._intake.decoded(arrival), pin)
         except RouterError as error:
             return refusal(surface, action_id, error_of(error, action_id))

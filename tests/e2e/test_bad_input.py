@@ -67,6 +67,7 @@ REFUSALS = {
         model="plain-mesages",
         code="model_not_found",
     ),
+    "unprintable-model": Refusal(400, INVALID, "printable", model="plain\x00messages"),
     "no-provider-key": Refusal(
         400,
         INVALID,
@@ -132,6 +133,21 @@ async def test_a_refusal_is_clear_and_reaches_nobody(
         assert error["type"] == refusal.openai_kind
         assert refusal.code in ("", error["code"])
     assert provider.seen == 0
+
+
+@pytest.mark.spec("XLT-22")
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.value)
+@pytest.mark.parametrize("name", ["user-agent", "anthropic-beta", "x-app", "x-request-id"])
+async def test_bytes_of_a_header_that_are_no_text_are_no_fault(
+    embedded: Deployment, provider: FakeUpstream, dialect: WireFamily, name: str
+) -> None:
+    provider.clear()
+    content = orjson.dumps(body(dialect, MESSAGES, streamed=False))
+    async with embedded.client() as client:
+        headers = [(b"content-type", b"application/json"), (name.encode(), b"caf\xe9")]
+        answer = await client.post(PATHS[dialect], content=content, headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert provider.seen == 1
 
 
 async def test_the_sdks_raise_their_own_errors(embedded: Deployment) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
 from services.domain.wire import anthropic, gemini, openai_chat, openai_responses
-from services.domain.wire.model import Address
+from services.domain.wire.model import Address, WireError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,9 +50,11 @@ def read_request(codec: Codec, body: bytes, address: Address | None = None) -> R
         WireError: the body is no readable request of the codec's dialect; names the path.
     """
     request = codec.decode_request(body)
-    if address is None:
-        return request
-    return gemini.addressed(request, address.model, is_stream=address.is_stream)
+    if address is not None:
+        request = gemini.addressed(request, address.model, is_stream=address.is_stream)
+    if not request.model.isprintable():
+        raise WireError("model", "must be a name of printable characters")
+    return request
 
 
 def address_of(request: Request) -> Address | None:

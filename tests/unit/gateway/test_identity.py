@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.identity import (
     identifier,
+    legible,
     relayed_headers,
     tokens_of,
     wants_long_context,
@@ -65,6 +66,14 @@ def test_no_token_shows_in_a_repr() -> None:
 def test_identifiers_that_are_too_long_are_dropped_and_not_cut() -> None:
     assert identifier("x" * 128) == "x" * 128
     assert identifier("x" * 129) == ""
+
+
+@pytest.mark.spec("XLT-22")
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    plain = {"X-App": "cli"}
+    assert legible(plain) is plain
+    odd = {"X-App": b"caf\xe9".decode("utf-8", "surrogateescape"), "User-Agent": "caf\u00e9"}
+    assert legible(odd) == {"x-app": "caf\ufffd", "user-agent": "caf\u00e9"}
 
 
 @pytest.mark.spec("XLT-22")
