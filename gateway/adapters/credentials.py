@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from gateway.model import EligibilityAnswer
 from services.domain.errors import PeerError, Reason, RouterError
 from services.domain.vocab import CredentialKind
 from services.runtime import status
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -131,14 +131,11 @@ class CredentialsClient:
 
     def start(self) -> None:
         """Begin to watch."""
-        self._watch = asyncio.create_task(self._watch_for_ever(), name="watch-credentials")
+        self._watch = in_background(self._watch_for_ever(), "watch-credentials")
 
     async def aclose(self) -> None:
         """End the watch."""
-        if self._watch is not None:
-            self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
+        await ended(self._watch)
 
     async def eligibility(
         self, installation_id: InstallationId, presented: Sequence[Presented]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 import grpc
 from pointsman.common.v1 import info_pb2, info_pb2_grpc
 
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -38,14 +38,11 @@ class PeerProbe:
 
     def start(self) -> None:
         """Begin to ask."""
-        self._task = asyncio.create_task(self._ask_for_ever(), name=f"probe-{self.name}")
+        self._task = in_background(self._ask_for_ever(), f"probe-{self.name}")
 
     async def aclose(self) -> None:
         """Ask no more."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await ended(self._task)
 
     async def _ask_for_ever(self) -> None:
         while True:

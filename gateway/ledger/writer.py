@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gateway import metrics
 from services.domain.errors import RouterError
+from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class Writer:
 
     def start(self) -> None:
         """Begin to store."""
-        loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._run()), loop.create_task(self._keep_synced())]
+        self._tasks = [
+            in_background(self._run(), "ledger-writer"),
+            in_background(self._keep_synced(), "ledger-sync"),
+        ]
 
     def add(self, rows: Sequence[LedgerRow], keeper: Segment) -> None:
         """Store ``rows`` soon; their segment is kept until then."""
@@ -85,9 +88,7 @@ class Writer:
 
     async def _stop_tasks(self) -> None:
         for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+            await ended(task)
         self._tasks.clear()
 
     def _put(self, rows: Sequence[LedgerRow], keeper: Keeper) -> None:

@@ -24,6 +24,7 @@ from gateway.sessions.marks import Marks
 from gateway.sessions.model import Session
 from gateway.sessions.writing import GATHER_S, SessionWriter
 from services.domain.errors import RouterError
+from services.runtime.background import in_background
 
 if TYPE_CHECKING:
     from gateway.sessions.entry import Transition
@@ -91,7 +92,7 @@ class Sessions:
                 self._keep(session)
             self._is_all_marked = len(kept) < limit or await self._mark_stored()
         for number, loop in enumerate((*self._writer.loops(), self._sweep_for_ever())):
-            self._tasks.append(asyncio.create_task(loop, name=f"sessions-{number}"))
+            self._tasks.append(in_background(loop, f"sessions-{number}"))
 
     async def _mark_stored(self) -> bool:
         """Mark what is stored; returns whether that is all of it."""
