@@ -14,14 +14,17 @@ from services.planner.model.decision import Decision, Reason, RiskBasis, ValueSu
 from services.planner.model.question import (
     CacheState,
     Economics,
+    Fresh,
     ListPrice,
     LongContext,
+    Pin,
     PriceRow,
     Question,
     SummaryOffer,
 )
 from services.planner.model.rules import Rules
 from services.planner.policy.decision import decide
+from services.planner.policy.risk import risk_gap
 from services.planner.policy.value import premium_usd
 from tests.unit.planner.questions import (
     BY_NAME,
@@ -456,3 +459,36 @@ def test_a_dear_risk_that_is_only_guessed_gives_way_to_the_tier_guard() -> None:
     assert sums_of(decide(base, cheap)).quality_usd > 0
     known = picked(pinned(base, tier=ModelTier.MID, risk=0.1), tier=ModelTier.HIGH, risk=0.1)
     assert decide(known, dear).reason is Reason.VALUE_NEGATIVE
+
+
+def test_no_horizon_is_that_of_this_action_alone() -> None:
+    offered = replace(question(), summary=SummaryOffer(9_000, 0.001))
+    for asked in (question(), offered):
+        none, one = (
+            sums_of(decide(asked, replace(VALUE, remaining_actions=count))) for count in (0, 1)
+        )
+        assert none == one
+
+
+def test_a_mean_risk_of_0_is_known() -> None:
+    pin = Pin(PIN, risk=0.4, mean_risk=0.0)
+    fresh = Fresh(FRESH, risk=0.1, mean_risk=0.0)
+    assert risk_gap(pin, fresh).mean == 0.0
+
+
+def test_what_is_left_of_a_summarised_prefix_is_no_more_than_that() -> None:
+    whole, more = (
+        sums_of(decide(replace(question(), summary=SummaryOffer(9_000, 0.001, left)), VALUE))
+        for left in (9_000, 90_000)
+    )
+    assert whole.switch_summary_usd is not None
+    assert whole == more
+
+
+def test_the_shadow_model_stays_at_its_threshold() -> None:
+    shadow = decide(question(), VALUE).shadow
+    assert shadow is not None
+    exact = replace(VALUE, threshold_usd=shadow.saving_usd)
+    again = decide(question(), exact).shadow
+    assert again is not None
+    assert again.verdict is Verdict.STAY
