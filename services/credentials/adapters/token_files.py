@@ -67,9 +67,10 @@ class TokenFiles:
         return self._directory / f"{name}{SUFFIX}"
 
     def _write(self, kept: Kept) -> None:
-        if not self._directory.is_dir():
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._sync_names_in(self._directory.parent)
+        absent = [one for one in (self._directory, *self._directory.parents) if not one.is_dir()]
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for made in absent:
+            self._sync_names_in(made.parent)
         path = self._path(kept.credential_id)
         # By chance: processes in containers that share the directory may have one number.
         fresh = path.with_suffix(f".{secrets.token_hex(8)}.new")

@@ -81,7 +81,7 @@ async def test_a_kept_pair_is_stored_by_the_next_process_and_the_old_token_not_s
 async def test_a_pair_outlives_a_loss_of_power_before_the_store_or_anybody_hears_of_it(
     url: str, issuer: TokenIssuer, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "tokens"
+    folder = tmp_path / "home" / "tokens"
     steps: list[tuple[bool, int, list[int], int, tuple[str, str]]] = []
 
     def sync(handle: int) -> None:
@@ -94,8 +94,9 @@ async def test_a_pair_outlives_a_loss_of_power_before_the_store_or_anybody_hears
     async with running(host.service):
         await host.look()
         assert host.tokens() == ("access-2", "R2")
-    before, file = (0, ("access-1", "R1")), steps[1][1]
+    before, file = (0, ("access-1", "R1")), steps[2][1]
     assert steps == [
+        (False, inode(folder.parent), [], *before),
         (False, inode(tmp_path), [], *before),
         (True, file, [], *before),
         (False, inode(folder), [file], *before),
