@@ -33,12 +33,14 @@ class MemoryLedgerStore:
     async def add(self, rows: Sequence[LedgerRow]) -> int:
         if self.is_down:
             raise RouterError(Reason.STORE_UNAVAILABLE, "down")
-        new = [row for row in rows if row.key not in self.stored]
-        for row in new:
+        count = len(self.stored)
+        for row in rows:
+            if row.key in self.stored:
+                continue
             self.stored[row.key] = row
             self.counters[row.key_id] = self.counters.get(row.key_id, 0) + row.charged_micros
         self._has_added.set()
-        return len(new)
+        return len(self.stored) - count
 
     async def wait_for(self, count: int) -> tuple[LedgerRow, ...]:
         """Return the rows once there are `count`, or fail."""

@@ -139,6 +139,19 @@ async def test_attempts_that_began_while_nobody_answered_are_counted_once_somebo
 
 
 @pytest.mark.spec("CRD-124", "CRD-156")
+async def test_attempts_that_began_while_a_server_that_lost_nothing_was_away_are_counted(
+    two: tuple[Service, Service], server: Valkey, clock: FakeClock
+) -> None:
+    first, second = two
+    assert isinstance(first._shared, ValkeyShared)
+    first._shared._note_down(ConnectionError())
+    assert await attempt(first, FULL) is not None
+    assert await counted(server) == 0
+    await until_counted(server, 1, clock)
+    assert [await attempt(second, FULL) is not None for _ in range(LIMIT)] == [True, True, False]
+
+
+@pytest.mark.spec("CRD-124", "CRD-156")
 async def test_a_replica_that_could_never_count_the_others_takes_one_slot_of_a_limit(
     url: str, clock: FakeClock
 ) -> None:

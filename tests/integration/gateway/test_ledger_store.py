@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from gateway.adapters.ledger import ADDING_JSON, LEDGER, SPEND, SqlLedgerStore
 from gateway.adapters.store import SCHEMA, SCRIPTS
-from gateway.ledger.ports import LedgerStore
+from gateway.ledger.ports import LedgerStore, RowsRefusedError
 from gateway.ledger.verify import Drift, verify
 from gateway.model.record import AttemptOutcome, LedgerRow
 from services.domain.errors import Reason, RouterError
@@ -76,6 +76,14 @@ async def test_a_row_that_is_there_changes_nothing_and_its_siblings_count(
     found = [found for _, found in await store.page(0, 10)]
     assert found == [ROW, second, summary]
     assert found[2].request_id == "act_1_summary"
+
+
+@pytest.mark.spec("OPS-56")
+async def test_of_a_row_that_comes_twice_in_one_batch_the_first_counts(store: LedgerStore) -> None:
+    again = replace(ROW, charged_micros=9 * COST_MICROS)
+    assert await store.add([ROW, again, row(2)]) == 2
+    assert await store.spent(ROW.key_id) == 2 * COST_MICROS
+    assert [found for _, found in await store.page(0, 10)] == [ROW, row(2)]
 
 
 async def test_pages_are_in_order_and_whole(store: LedgerStore) -> None:
@@ -177,3 +185,14 @@ async def test_the_counter_is_read_by_its_primary_key(postgres_url: str) -> None
         )
         assert "key_spend_pkey" in "\n".join(line for (line,) in plan)
     await store.aclose()
+
+
+@pytest.mark.spec("OPS-73")
+@pytest.mark.parametrize("odd", [{"requested_model": "\ud800"}, {"output_tokens": 2**63}])
+async def test_rows_that_no_table_can_hold_are_refused_whole(
+    database: SqlLedgerStore, odd: dict[str, object]
+) -> None:
+    with pytest.raises(RowsRefusedError):
+        await database.add([row(1), row(2, **odd)])
+    assert await database.page(0, 10) == []
+    assert await database.add([row(1)]) == 1
