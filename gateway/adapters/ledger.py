@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from gateway.adapters.store import SCHEMA, SCRIPTS
+from gateway.ledger.ports import RowsRefusedError
 from gateway.model.record import LedgerRow
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import RouterError
 from services.runtime.database import (
     at_once,
     is_sqlite,
@@ -92,6 +93,17 @@ which writes 37 values for each.
 """
 
 
+_NEVER_FIT = (TypeError, ValueError, OverflowError)
+"""What encoders and drivers raise of values before the store is asked."""
+_REFUSALS_OF_VALUES = ("22", "23")
+"""Classes of SQLSTATE: data exceptions and broken constraints."""
+
+
+def _is_of_values(error: BaseException | None) -> bool:
+    """Return whether PostgreSQL answered that a statement's values are none that it can hold."""
+    return str(getattr(error, "sqlstate", "")).startswith(_REFUSALS_OF_VALUES)
+
+
 class SqlLedgerStore:
     """Rows and counters in one database."""
 
@@ -115,18 +127,27 @@ class SqlLedgerStore:
 
         Writers take turns: places in the ledger are then given in the order of their commits, so
         that nobody who reads page by page misses a row, and counters cannot deadlock.
+
+        Raises:
+            RouterError: STORE_UNAVAILABLE.
+            RowsRefusedError: a row is none that the tables can hold.
         """
         if not rows:
             return 0
+        try:
+            return await self._stored(rows)
+        except (exc.IntegrityError, *_NEVER_FIT) as error:
+            raise RowsRefusedError from error
+        except RouterError as error:
+            if _is_of_values(error.__cause__):
+                raise RowsRefusedError from error.__cause__
+            raise
+
+    async def _stored(self, rows: Sequence[LedgerRow]) -> int:
         if self._pool is not None:
             return await self._pool.change(ADDING_JSON, orjson.dumps(rows).decode())
         with store_errors():
-            try:
-                return await at_once(self._engine, lambda connection: _added(connection, rows))
-            except exc.IntegrityError as error:
-                raise RouterError(
-                    Reason.STORE_UNAVAILABLE, "the ledger refused a row", retry_after_s=1.0
-                ) from error
+            return await at_once(self._engine, lambda connection: _added(connection, rows))
 
     async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
         """Return rows with their places, those past ``after``, oldest first."""

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from services.domain.wire.model import Usage
 
 
+class RowsRefusedError(Exception):
+    """The store answered, and will never take these rows as they are."""
+
+
 class UsageTap(Protocol):
     """Watches a stream on its way to the client."""
 

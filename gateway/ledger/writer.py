@@ -1,6 +1,7 @@
 """Stores settled rows in batches beside the actions, until each of them is stored.
 
-A store that is down delays rows and nothing else: they wait in memory and are in the journal.
+A store that is down delays rows and nothing else: they wait in memory and are in the journal. A row
+that the store refuses is told in the log and stays in the journal; the others go on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from gateway import metrics
+from gateway.ledger.ports import RowsRefusedError
 from services.domain.errors import RouterError
 from services.runtime.background import ended, in_background
 from services.runtime.log import get_logger
@@ -50,6 +52,7 @@ class Writer:
         self._clock = clock
         self._queue: deque[tuple[LedgerRow, Keeper]] = deque()
         self._claimed: list[Claimed] = []
+        self._most_rows = BATCH_ROWS
         self._has_rows = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -103,7 +106,7 @@ class Writer:
             self._has_rows.clear()
             while self._queue or self._claimed:
                 self._show()
-                if len(self._queue) < BATCH_ROWS:
+                if len(self._queue) < BATCH_ROWS <= self._most_rows:
                     # Before every batch: rows come while one is stored, and would go one by one.
                     await self._clock.sleep(GATHER_S)
                 try:
@@ -117,13 +120,26 @@ class Writer:
             self._show()
 
     async def _store_batch(self) -> None:
-        batch = [self._queue[index] for index in range(min(BATCH_ROWS, len(self._queue)))]
-        if batch:
+        batch = [self._queue[index] for index in range(min(self._most_rows, len(self._queue)))]
+        try:
             await self._store.add([row for row, _ in batch])
+        except RowsRefusedError as refusal:
+            self._keep_back(batch, refusal)
+            return
+        self._most_rows = min(2 * self._most_rows, BATCH_ROWS)
         for _, keeper in batch:
             self._queue.popleft()
             keeper.unstored_rows -= 1
         self._forget()
+
+    def _keep_back(self, batch: Sequence[tuple[LedgerRow, Keeper]], refusal: Exception) -> None:
+        """Look for the refused row one by one, then go on without it; its segment is kept."""
+        self._most_rows = 1
+        if len(batch) > 1:
+            return
+        row, _ = self._queue.popleft()
+        cause = type(refusal.__cause__).__name__
+        _log.error("ledger_row_refused", action_id=row.action_id, attempt=row.attempt, error=cause)
 
     def _forget(self) -> None:
         self._journal.sweep()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.ledger.journal import Journal
+from gateway.ledger.ports import RowsRefusedError
 from gateway.ledger.writer import GATHER_S, Keeper, Writer
 from gateway.model.record import AttemptOutcome, LedgerRow
 from tests.fakes.clock import FakeClock
@@ -54,3 +57,33 @@ async def test_rows_that_come_while_one_is_stored_wait_for_company(
     assert kept.unstored_rows == 0
     await writer.aclose()
     await asyncio.sleep(0)
+
+
+class StrictStore(MemoryLedgerStore):
+    """Refuses the rows of one action."""
+
+    async def add(self, rows: Sequence[LedgerRow]) -> int:
+        if any(row.action_id == "act_3" for row in rows):
+            raise RowsRefusedError from OverflowError()
+        return await super().add(rows)
+
+
+@pytest.mark.spec("OPS-73")
+async def test_a_row_that_is_refused_stays_in_its_journal_and_the_others_go_on(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    store, kept, apart = StrictStore(), Kept(), Kept()
+    writer = Writer(store, Journal(tmp_path, max_bytes=1 << 20), clock)
+    (row,) = rows(record(AttemptOutcome.SERVED))
+    with capture_logs() as lines:
+        writer.start()
+        for number in range(1, 6):
+            keeper = apart if number == 3 else kept
+            writer._put([replace(row, action_id=f"act_{number}")], keeper)
+        await clock.pass_time(GATHER_S)
+        await clock.pass_time(GATHER_S)
+        await writer.aclose()
+    assert {action for action, *_ in store.stored} == {"act_1", "act_2", "act_4", "act_5"}
+    assert (writer.depth, kept.unstored_rows, apart.unstored_rows) == (0, 0, 1)
+    (told,) = [line for line in lines if line["event"] == "ledger_row_refused"]
+    assert (told["action_id"], told["error"]) == ("act_3", "OverflowError")
