@@ -96,7 +96,6 @@ class Minter:
                 await self._vault.poll()
                 credential = self._current(credential_id, version)
                 if credential is not None and not self._is_closing:
-                    is_lost = True  # as long as nobody knows what is answered
                     is_lost = await self._mint(credential, lease)
         except RouterError as error:
             _log.warning("refresh_put_off", reason=error.reason.value)
@@ -275,4 +274,7 @@ class Minter:
                 raise version_conflict()
             return refresh.after_failure(current, before, now)
 
-        await self._reports.settle(credential.id, step_of)
+        try:
+            await self._reports.settle(credential.id, step_of)
+        except RouterError as error:
+            _log.warning("refresh_put_off", reason=error.reason.value)

@@ -175,6 +175,30 @@ async def test_an_answer_that_does_not_come_back_is_told_and_remembered_and_wait
     assert codes == ["answer_lost", "failed", "answer_lost"]
 
 
+@pytest.mark.spec("CRD-142", "CRD-143")
+@pytest.mark.parametrize("is_lost", [True, False])
+async def test_what_became_of_a_question_is_remembered_also_where_its_failure_cannot_be_stored(
+    url: str,
+    issuer: TokenIssuer,
+    tmp_path: Path,
+    lines: list[structlog.typing.EventDict],
+    *,
+    is_lost: bool,
+) -> None:
+    host = Host(url, issuer, tmp_path, 60.0)
+    async with running(host.service):
+        host.store.is_broken = True
+        issuer.is_dropping, issuer.failure = is_lost, None if is_lost else (503, {})
+        await host.look()
+        host.store.is_broken = issuer.is_dropping = False
+        issuer.failure = None
+        issuer.live.discard("R1")
+        await host.look()
+        assert named(host.service, "a").system_state is SystemState.NEEDS_LOGIN
+    told = [line["code"] for line in lines if line["event"] == "credential_needs_login"]
+    assert told == ["answer_lost" if is_lost else "refused"]
+
+
 @pytest.mark.spec("CRD-143")
 async def test_who_was_not_there_for_the_question_is_told_as_such(
     url: str, issuer: TokenIssuer, lines: list[structlog.typing.EventDict]
