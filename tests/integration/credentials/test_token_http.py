@@ -53,6 +53,11 @@ async def wait(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
 
 
+async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+
+
 async def say_half(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
     await writer.drain()
@@ -75,3 +80,10 @@ async def test_who_was_not_reached_has_not_answered() -> None:
         ("https://127.0.0.1/token", nobody),
     ):
         assert await asked(url, proxy_url) == TokenReply(None), url
+
+
+@pytest.mark.spec("CRD-143")
+@pytest.mark.parametrize("answer", [refuse, wait])
+async def test_a_proxy_that_does_not_lead_there_has_passed_nothing_on(answer: Answer) -> None:
+    async with answering(answer) as proxy_url:
+        assert await asked("https://vendor.invalid/token", proxy_url) == TokenReply(None)
