@@ -126,6 +126,18 @@ async def test_a_sign_of_life_counts_an_attempt_again_whichever_replica_hears_it
     assert await attempt(second, FULL) is None
 
 
+@pytest.mark.spec("CRD-158", "CRD-161")
+async def test_headers_that_come_again_after_the_end_count_nothing(
+    two: tuple[Service, Service], server: Valkey, clock: FakeClock
+) -> None:
+    first, second = two
+    grant = await picked(first)
+    end = ended(clock, grant.credential_id, 200, grant_id=grant.id, model=grant.binding.model_id)
+    await first.reports.apply(end)
+    await second.reports.apply(told(clock, grant.credential_id, 200, grant_id=grant.id))
+    assert await counted(server) == 0
+
+
 @pytest.mark.spec("CRD-124", "CRD-156")
 async def test_attempts_that_began_while_nobody_answered_are_counted_once_somebody_does(
     url: str, clock: FakeClock

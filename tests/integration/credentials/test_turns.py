@@ -13,7 +13,7 @@ import pytest
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS
 from services.credentials.model import Grant
 from services.credentials.server import Service
-from services.domain.errors import Reason
+from services.domain.errors import Reason, RouterError
 from services.runtime import database
 from tests.fakes.clock import FakeClock
 from tests.integration.credentials.cluster import (
@@ -152,6 +152,19 @@ async def test_a_limit_that_is_raised_lets_those_in_who_wait(alone: Service) -> 
     assert not tasks[2].done()
     tasks[2].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.spec("CRD-111", "CRD-159")
+async def test_nobody_waits_for_an_account_that_was_taken_out_of_the_configuration(
+    alone: Service,
+) -> None:
+    await picked(alone)
+    tasks = [await waiting(alone) for _ in range(2)]
+    await alone.vault.declare((account("d", provider="openai"),))
+    for task in tasks:
+        with pytest.raises(RouterError) as caught:
+            await soon(task)
+        assert caught.value.reason is Reason.NO_ELIGIBLE_PROVIDER
 
 
 @pytest.mark.spec("CRD-158", "CRD-159")
