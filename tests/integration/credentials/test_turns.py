@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS
+from services.credentials.adapters.valkey import ValkeyShared
 from services.credentials.model import Grant
 from services.credentials.server import Service
 from services.domain.errors import Reason, RouterError
@@ -102,6 +103,18 @@ async def test_a_slot_that_is_freed_elsewhere_is_for_who_waits_longest(
                 await asyncio.sleep(0.002)
         assert [one.done() for one in tasks] == [number <= place for number in range(3)]
         await task
+
+
+@pytest.mark.spec("CRD-124", "CRD-159")
+async def test_who_waits_for_a_share_looks_again_when_the_others_can_be_asked(
+    two: tuple[Service, Service],
+) -> None:
+    here, _ = two
+    await here._announcing._meet(here._slots)
+    assert isinstance(here._shared, ValkeyShared)
+    here._shared._note_down(ConnectionError())
+    await picked(here)  # its share of three among two
+    await soon(await waiting(here))
 
 
 @pytest.mark.spec("CRD-159")
