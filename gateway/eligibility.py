@@ -153,7 +153,9 @@ def _judged(
 
     blank = functools.partial(Layers, question, policy, enabled, is_exclusive=is_exclusive)
     layers = blank().judge_all(models)
-    if layers.is_short_of_room(scope if is_bound else [m for m in models if m.is_automatic]):
+    left_alone = frozenset(policy.automatic_exclusions)
+    picked = [each for each in models if each.is_automatic and each.id not in left_alone]
+    if layers.is_short_of_room(scope if is_bound else picked):
         blank = functools.partial(blank, has_reserve=False)
         layers = blank().judge_all(models)
     if policy.requirements is not RequirementMode.ENFORCE or layers.leaves_any_of(scope):

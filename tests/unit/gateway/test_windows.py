@@ -69,6 +69,9 @@ def test_where_no_larger_window_is_there_a_prompt_may_fill_one() -> None:
     alone = {"excluded_models": frozenset({"large"})}
     assert fitting(asking(200_000, 64_000), **alone) == ["small"]
     assert fitting(asking(200_001), **alone) == []
+    left_alone = {"automatic_exclusions": ("large",)}
+    assert fitting(asking(200_000), **left_alone) == ["small", "large"]
+    assert fitting(asking(200_001), **left_alone) == ["large"]
     named = replace(asking(200_000), forced_model="small")
     assert "small" in fitting(named)
 
