@@ -189,8 +189,9 @@ def _actor(request: web.BaseRequest) -> str:
 
 def _key(request: web.BaseRequest) -> str:
     key = request.headers.get(IDEMPOTENCY_HEADER, "").strip()
-    if len(key) > LONGEST_KEY:
-        raise InvalidRequestError.of(IDEMPOTENCY_HEADER, f"at most {LONGEST_KEY} characters")
+    if len(key) > LONGEST_KEY or not key.isprintable():
+        message = f"at most {LONGEST_KEY} printable characters"
+        raise InvalidRequestError.of(IDEMPOTENCY_HEADER, message)
     return key
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import aiohttp
+import httpx
 import pytest
 from aiohttp.test_utils import RawTestServer
 from pydantic import SecretStr
@@ -112,6 +113,18 @@ async def test_a_field_that_cannot_be_used_is_named_with_the_fix(
     assert (status, error["field"]) == (400, field)
     assert complaint in str(error["message"])
     assert "canary" not in str(error)
+
+
+@pytest.mark.parametrize("key", [b"x" * 65, b"caf\xe9"])
+async def test_a_key_of_an_order_that_cannot_be_kept_is_refused(desk: Stack, key: bytes) -> None:
+    url = f"http://127.0.0.1:{desk.gateway.port}/admin/v1/credentials"
+    sent = [(b"authorization", TOKEN["authorization"].encode()), (b"idempotency-key", key)]
+    async with httpx.AsyncClient(trust_env=False) as client:
+        wanted = {"provider": "anthropic", "secret": SECRET}
+        answer = await client.post(url, json=wanted, headers=sent)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["field"]) == (400, "idempotency-key")
+    assert "at most 64 printable characters" in error["message"]
 
 
 async def test_a_body_over_a_megabyte_is_refused(desk: Stack) -> None:
