@@ -23,6 +23,8 @@ CLAUDE_OAUTH_BETA = "oauth-2025-04-20"
 REQUEST_ID_HEADERS = ("request-id", "x-request-id", "x-goog-request-id")
 MAX_REPORTED_HEADERS = 64
 MAX_REQUEST_ID_CHARS = 128
+MAX_RETRY_AFTER_S = 366 * 86_400.0
+"""Longest wait that is told; no message could hold any that an upstream might name."""
 
 _CLIENT_ALLOWED = frozenset(
     {"content-type", *REQUEST_ID_HEADERS, "retry-after", "retry-after-ms", "openai-processing-ms"}
@@ -155,6 +157,11 @@ def retry_after_s(headers: HeaderPairs, now_unix_s: float) -> float | None:
 
     Source: RFC 9110 §10.2.3, delta-seconds or an HTTP date.
     """
+    wait_s = _told_wait_s(headers, now_unix_s)
+    return None if wait_s is None else min(wait_s, MAX_RETRY_AFTER_S)
+
+
+def _told_wait_s(headers: HeaderPairs, now_unix_s: float) -> float | None:
     fine = _number(value_of(headers, "retry-after-ms"))
     if fine is not None:
         return fine / 1000
@@ -166,7 +173,7 @@ def retry_after_s(headers: HeaderPairs, now_unix_s: float) -> float | None:
         return seconds
     try:
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now_unix_s)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

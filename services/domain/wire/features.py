@@ -19,7 +19,7 @@ from services.domain.wire.model import (
     ToolUse,
 )
 from services.domain.wire.openai_responses.request import stored_field
-from services.domain.wire.reading import count, mapping, peek
+from services.domain.wire.reading import count, join_surrogates, mapping, peek
 from services.domain.wire.state.requests import SIGNING_FAMILY, has_unsigned_calls, opened
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def features_of(request: Request, body_bytes: int) -> Features:
         message_count=len(request.turns),
         tool_call_count=tally.tool_calls,
         is_streaming=request.is_stream,
-        effort=request.reasoning.level,
+        effort=join_surrogates(request.reasoning.level),
         requirements=_in_order(tally.needs),
         media_tokens=tally.media_tokens,
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.domain.wire.model import Role, Text, ToolUse
-from services.domain.wire.reading import load
+from services.domain.wire.reading import join_surrogates, load
 from services.domain.wire.state.sealing import clean_id, words_digest
 
 if TYPE_CHECKING:
@@ -110,7 +110,12 @@ def text_digest(turn: Turn) -> str:
 
 
 def _of_call(call: ToolUse, kept: Iterable[Kept]) -> list[Restored]:
-    """Return the state of one call: all that the entry of the best likeness has."""
+    """Return the state of one call: all that the entry of the best likeness has.
+
+    A call whose id is no Unicode gets none: no message could name it.
+    """
+    if join_surrogates(call.call_id) != call.call_id:
+        return []
     digest = call_digest(call.name, call.arguments)
     ranked = [(_likeness(call.call_id, digest, each), each) for each in kept]
     best = max((rank for rank, _ in ranked), default=0)

@@ -106,6 +106,10 @@ def test_reports_carry_quota_and_time_only() -> None:
         ("", None),
         ("Sun, 15 Jun 2025 15:06:50 GMT", 10.0),
         ("Sun, 15 Jun 2025 15:06:00 GMT", 0.0),
+        ("1e308", headers.MAX_RETRY_AFTER_S),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", headers.MAX_RETRY_AFTER_S),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2026 00:00:00 +99999999999999", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: str, expected: float | None) -> None:

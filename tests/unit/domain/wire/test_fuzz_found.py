@@ -12,9 +12,23 @@ from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.response import CallIds
 from services.domain.wire.arguments import as_object
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import BlockClose, BlockDelta, BlockOpen, Target, Text, WireError
+from services.domain.wire.features import features_of
+from services.domain.wire.model import (
+    BlockClose,
+    BlockDelta,
+    BlockOpen,
+    ProviderState,
+    Request,
+    Role,
+    Target,
+    Text,
+    ToolUse,
+    Turn,
+    WireError,
+)
 from services.domain.wire.reading import MAX_COUNT, MAX_DEPTH, count, dump, load
 from services.domain.wire.scanner import scan
+from services.domain.wire.state.kept import Kept, Place, call_digest, lost_state
 from tests.unit.domain.wire import openai_responses_cases as responses
 
 A, O = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT  # noqa: E741 - the names of the matrix
@@ -334,3 +348,32 @@ def test_many_instructions_among_turns_are_written_again_in_bounded_time() -> No
         {"model": "m", "input": [ASK, {"role": "developer", "content": "x"}] * 8_000}
     )
     within(4, items.encode(), R, R)
+
+
+@pytest.mark.spec("XLT-33")
+@pytest.mark.parametrize(
+    ("family", "said"),
+    [
+        (A, {"output_config": {"effort": "\ud800"}, "max_tokens": 9}),
+        (O, {"reasoning_effort": "\ud800"}),
+        (R, {"reasoning": {"effort": "\ud800"}, "input": "hi"}),
+    ],
+)
+def test_an_effort_that_is_half_a_pair_is_told_as_text(
+    family: WireFamily, said: dict[str, object]
+) -> None:
+    asked = {"model": "m", **({} if family is R else {"messages": [ASK]}), **said}
+    body = json.dumps(asked).encode()
+    features = features_of(codec_for(family).decode_request(body), len(body))
+    assert features.effort == "\ufffd"
+
+
+@pytest.mark.spec("XLT-181")
+def test_a_call_whose_id_is_half_a_pair_gets_no_state_that_could_not_name_it() -> None:
+    state = ProviderState(G, "signature", "signed")
+    kept = [Kept(Place.CALL, "c", call_digest("f", b"{}"), state)]
+    found = {}
+    for call_id in ("other", "other\ud800"):
+        call = Turn(Role.ASSISTANT, (ToolUse(call_id, "f", b"{}"),))
+        found[call_id] = len(lost_state(Request(O, "m", is_stream=False, turns=(call,)), kept))
+    assert found == {"other": 1, "other\ud800": 0}
