@@ -163,6 +163,11 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def well_formed(value: object) -> str:
+    """Return ``value`` as :func:`text` does, with U+FFFD for half pairs, which no message holds."""
+    return join_surrogates(text(value))
+
+
 def count(value: object) -> int | None:
     """Return ``value`` when it is a whole number from 0 to ``MAX_COUNT``, else None."""
     number = whole(value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.errors import anthropic_type, mask_keys, status_of_anthropic_type
 from services.domain.wire.model import UpstreamError
-from services.domain.wire.reading import dump, mapping, peek, text
+from services.domain.wire.reading import dump, mapping, peek, text, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,14 +25,14 @@ def error_of(envelope: Mapping[str, object], status: int | None = None) -> Upstr
     if isinstance(error, str):
         return UpstreamError(status or 500, message=mask_keys(error))
     members = mapping(error)
-    vendor_type = text(members.get("type"))
+    vendor_type = well_formed(members.get("type"))
     message = text(members.get("message")) or text(envelope.get("message"))
     return UpstreamError(
         http_status=status or status_of_anthropic_type(vendor_type),
         vendor_type=vendor_type,
-        vendor_code=text(members.get("code")),
+        vendor_code=well_formed(members.get("code")),
         message=mask_keys(message),
-        param=text(members.get("param")) or None,
+        param=well_formed(members.get("param")) or None,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from services.domain.vocab import WireFamily
 from services.domain.wire.errors import mask_keys, status_of
 from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
-from services.domain.wire.reading import dump, mapping, peek, rows, text, whole
+from services.domain.wire.reading import dump, mapping, peek, rows, text, well_formed, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,14 +70,14 @@ def error_of(envelope: Mapping[str, object], status: int | None = None) -> Upstr
     if isinstance(error, str):
         return UpstreamError(status or 502, message=mask_keys(error))
     told = mapping(error)
-    name = text(told.get("status"))
+    name = well_formed(told.get("status"))
     code = whole(told.get("code"))
     own = code if code is not None and 400 <= code <= 599 else _HTTP_STATUSES.get(name, 502)
     details = [mapping(row) for row in rows(told.get("details"))]
     return UpstreamError(
         http_status=status or own,
         vendor_type=name,
-        vendor_code=next((found for row in details if (found := text(row.get("reason")))), ""),
+        vendor_code=next(filter(None, (well_formed(row.get("reason")) for row in details)), ""),
         message=mask_keys(text(told.get("message")) or text(envelope.get("message"))),
         param=_field(details),
     )
@@ -86,7 +86,7 @@ def error_of(envelope: Mapping[str, object], status: int | None = None) -> Upstr
 def _field(details: list[Mapping[str, object]]) -> str | None:
     for row in details:
         for violation in rows(row.get("fieldViolations")):
-            if field := text(mapping(violation).get("field")):
+            if field := well_formed(mapping(violation).get("field")):
                 return field
     return None
 

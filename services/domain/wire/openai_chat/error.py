@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.errors import GENERIC_MESSAGE, mask_keys, openai_code, openai_type
 from services.domain.wire.model import ClientError, UpstreamError
-from services.domain.wire.reading import dump, mapping, peek, text, whole
+from services.domain.wire.reading import dump, mapping, peek, text, well_formed, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,15 +61,15 @@ def _is_status(code: str) -> bool:
 def _told(status: int, body: Mapping[str, object]) -> UpstreamError:
     error = body.get("error")
     if isinstance(error, str):
-        return UpstreamError(status, message=error)
+        return UpstreamError(status, message=well_formed(error))
     told = error if isinstance(error, dict) else body
     code = told.get("code")
     return UpstreamError(
         http_status=status,
-        vendor_type=text(told.get("type")),
-        vendor_code=str(code) if isinstance(code, str | int) else "",
-        message=text(told.get("message")) or text(told.get("detail")) or GENERIC_MESSAGE,
-        param=text(told.get("param")) or None,
+        vendor_type=well_formed(told.get("type")),
+        vendor_code=str(code) if isinstance(code, int) else well_formed(code),
+        message=well_formed(text(told.get("message")) or told.get("detail")) or GENERIC_MESSAGE,
+        param=well_formed(told.get("param")) or None,
     )
 
 

@@ -377,3 +377,15 @@ def test_a_call_whose_id_is_half_a_pair_gets_no_state_that_could_not_name_it() -
         call = Turn(Role.ASSISTANT, (ToolUse(call_id, "f", b"{}"),))
         found[call_id] = len(lost_state(Request(O, "m", is_stream=False, turns=(call,)), kept))
     assert found == {"other": 1, "other\ud800": 0}
+
+
+@pytest.mark.spec("XLT-33")
+@pytest.mark.parametrize("family", [A, O, R, G])
+def test_an_error_of_an_upstream_holds_no_half_pair(family: WireFamily) -> None:
+    names = ("type", "code", "status", "message", "param", "reason")
+    half: dict[str, object] = dict.fromkeys(names, "\ud800")
+    half["details"] = [{**half, "fieldViolations": [{"field": "\ud800"}]}]
+    for told in ({"error": half}, {"error": "\ud800"}, half, {"detail": "\ud800"}):
+        error = codec_for(family).decode_error(400, json.dumps(told).encode())
+        for said in (error.vendor_type, error.vendor_code, error.message, error.param or ""):
+            assert said.encode().decode() == said
