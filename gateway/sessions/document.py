@@ -27,7 +27,7 @@ from gateway.sessions.model import (
 )
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
-from services.domain.wire.reading import mapping, text
+from services.domain.wire.reading import dump, mapping, text
 from services.domain.wire.state.kept import Kept, Place
 from services.domain.wire.state.sealing import KINDS
 
@@ -49,13 +49,13 @@ class DocumentError(ValueError):
 
 
 def encode(session: Session) -> bytes:
-    """Return the document of a session."""
+    """Return the document of a session; half pairs in what an upstream said are U+FFFD."""
     members = {
         name: getattr(session, name)
         for name in Session.__dataclass_fields__
         if name not in _COLUMNS
     }
-    return orjson.dumps(members, default=_bytes_as_text)
+    return dump(members, _bytes_as_text)
 
 
 def decode(document: bytes, address: Address, version: int) -> Session:

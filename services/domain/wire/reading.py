@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, is_dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING, NoReturn
 
@@ -143,6 +144,8 @@ def _well_formed(value: object) -> object:
         return {join_surrogates(str(key)): _well_formed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_well_formed(item) for item in value]
+    if is_dataclass(value):
+        return {each.name: _well_formed(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, int) and not isinstance(value, bool) and value not in _INT64:
         return orjson.Fragment(str(value).encode())
     return value

@@ -77,6 +77,12 @@ def test_a_session_comes_back_as_it_was(session: Session) -> None:
     assert decode(encode(session), session.address, session.version) == session
 
 
+def test_half_a_pair_in_what_an_upstream_said_stops_no_writer() -> None:
+    session = Session(ADDRESS, 0, answers=(Issued("\ud800", "m", "p", "c"),))
+    (read,) = decode(encode(session), ADDRESS, 0).answers
+    assert read == Issued("\ufffd", "m", "p", "c")
+
+
 def test_members_of_another_version_do_no_harm() -> None:
     document = orjson.loads(encode(pinned()))
     document["invented"] = {"later": 1}
