@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from services.runtime.clock import Clock
 
 LONGEST_GRACE_S = 86_400
+LONGEST_LIFE_S = 100 * 366 * 86_400
+"""Of a key that expires; a moment that no calendar has could never be shown again."""
 _STATES = {None: "live", Denial.INVALID: "revoked", Denial.EXPIRED: "expired"}
 _OWNER = frozenset({"installation"})
 
@@ -32,7 +34,7 @@ class NewKey(Section):
 
     name: str = Field(min_length=1, max_length=128)
     scope: Scope = Scope.ROUTING
-    expires_in_seconds: float = Field(default=0, ge=0, allow_inf_nan=False)
+    expires_in_seconds: float = Field(default=0, ge=0, le=LONGEST_LIFE_S, allow_inf_nan=False)
 
 
 class Replacement(Section):

@@ -83,6 +83,7 @@ async def test_what_is_not_offered_is_404_or_405(desk: Stack) -> None:
         ("POST", "keys", {"name": "a", "scop": "routing"}, "scop", "did you mean 'scope'?"),
         ("POST", "keys", {"name": ""}, "name", "at least 1 character"),
         ("POST", "keys", {"name": "a", "expires_in_seconds": -1}, "expires_in_seconds", "greater"),
+        ("POST", "keys", {"name": "a", "expires_in_seconds": 2**63}, "expires_in_seconds", "less"),
         ("POST", "keys", [1], "body", "body: must be a JSON object"),
         ("GET", "keys?instalation=x", None, "instalation", "did you mean 'installation'?"),
         ("POST", "keys/none/rotate", {"grace_seconds": 86_401}, "grace_seconds", "86400"),
