@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.reading import dump, mapping, peek, whole
+from services.domain.wire.reading import count, dump, mapping, peek
 from services.domain.wire.scanner import scan
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def question(family: WireFamily, body: bytes, upstream_id: str) -> bytes:
 def tokens_of(answer: bytes) -> int | None:
     """Return the tokens of a count in any dialect; None when the answer holds none."""
     told = mapping(peek(answer))
-    tokens = whole(told.get("input_tokens"))
-    return whole(told.get("totalTokens")) if tokens is None else tokens
+    tokens = count(told.get("input_tokens"))
+    return count(told.get("totalTokens")) if tokens is None else tokens
 
 
 def _member(node: Node) -> bytes:

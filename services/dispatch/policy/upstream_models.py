@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.domain.wire.reading import mapping, peek, rows, text, whole
+from services.domain.wire.reading import count, mapping, peek, rows, text, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,11 +36,11 @@ def models_of(body: bytes, provider: str, catalog: Catalog) -> tuple[UpstreamMod
     found: dict[str, UpstreamModel] = {}
     for raw in rows(mapping(peek(body)).get("data")):
         entry = mapping(raw)
-        name = text(entry.get("id"))
+        name = well_formed(entry.get("id"))
         if name:
             found[name] = UpstreamModel(
                 upstream_id=name,
-                display_name=text(entry.get("display_name")) or text(entry.get("name")),
+                display_name=well_formed(text(entry.get("display_name")) or entry.get("name")),
                 context_window_tokens=_tokens(entry, "context_window", "context_length"),
                 max_output_tokens=_tokens(entry, "max_output_tokens", "max_tokens"),
                 model_id=bound.get(name, ""),
@@ -59,4 +59,4 @@ def page_of(
 
 def _tokens(entry: object, *names: str) -> int:
     members = mapping(entry)
-    return next((count for name in names if (count := whole(members.get(name)))), 0)
+    return next((told for name in names if (told := count(members.get(name)))), 0)

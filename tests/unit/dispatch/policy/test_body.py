@@ -156,6 +156,13 @@ def test_a_list_is_sorted_bound_to_the_catalog_and_paged() -> None:
 
 
 @pytest.mark.spec("XLT-213")
+def test_a_list_with_numbers_and_names_that_no_message_holds_is_listed() -> None:
+    listed = rb'{"data":[{"id":"a\ud800","name":"\ud800","context_window":1e300,"max_tokens":-1}]}'
+    (model,) = models_of(listed, "p", CATALOG)
+    assert (model.upstream_id, model.display_name) == ("a\ufffd", "\ufffd")
+    assert (model.context_window_tokens, model.max_output_tokens) == (0, 0)
+
+
 def test_a_target_has_the_wishes_of_its_binding_and_the_rules_of_the_house() -> None:
     rows = [
         {"provider": "p", "extra_members": {"tool_stream": True}, **PRICES},

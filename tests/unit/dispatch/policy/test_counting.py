@@ -31,7 +31,9 @@ def test_a_count_is_read_in_every_dialect() -> None:
     assert tokens_of(b'{"input_tokens": 7}') == 7
     assert tokens_of(b'{"object":"response.input_tokens","input_tokens":0}') == 0
     assert tokens_of(b'{"totalTokens": 9}') == 9
-    for odd in (b"", b"[]", b'{"input_tokens":"7"}', b"<html>"):
+    for odd in (b"", b"[]", b'{"input_tokens":"7"}', b"<html>", b'{"totalTokens":-1}'):
+        assert tokens_of(odd) is None
+    for odd in (b'{"input_tokens":9223372036854775808}', b'{"totalTokens":1e300}'):
         assert tokens_of(odd) is None
 
 
