@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 _LAST_WRITE_S = 1.0
 """Time for a write that runs when its watch is told to end."""
+_EARLY_S = 0.002
+_EARLY_SHARE = 0.01
+"""How long before our deadline a caller's own may end a call, at least and of its whole time: loops
+count in milliseconds, and gRPC tells a time that is rounded up, by a hundredth at most."""
 _OK = "OK"
 _INFRASTRUCTURE = "/grpc."
 """Health, reflection and channelz: watched by machines, exempt from all of this."""
@@ -157,6 +161,7 @@ class _Call:
         # Bound for good: each call runs in a context of its own.
         call_context.current.set(call_context.allowed(self.metadata))
         left_s: float | None = self._context.time_remaining()
+        self._given_s = left_s
         call_context.deadline.set(None if left_s is None else started_s + left_s)
         return self
 
@@ -178,8 +183,10 @@ class _Call:
     def _code_of(self, kind: type[BaseException]) -> str:
         if not issubclass(kind, asyncio.CancelledError):
             return "ABORTED"
-        left_s: float | None = self._context.time_remaining()
-        return "DEADLINE_EXCEEDED" if left_s is not None and left_s <= 0 else "CANCELLED"
+        if self._given_s is None:
+            return "CANCELLED"
+        is_late = self._context.time_remaining() <= max(_EARLY_S, _EARLY_SHARE * self._given_s)
+        return "DEADLINE_EXCEEDED" if is_late else "CANCELLED"
 
     def is_told_to_end(self) -> bool:
         """Return whether a cancellation is the server's own: a watch ends when it drains."""
