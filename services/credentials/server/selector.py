@@ -64,6 +64,8 @@ class Selector:
     ) -> tuple[Explanation, Selected | None]:
         """Return what a selection comes to now; None: only waiting may help.
 
+        Who waits already goes on as long as anything is busy, whatever else cools meanwhile.
+
         Raises:
             RouterError: why nothing can be picked, however long one waits.
         """
@@ -72,7 +74,8 @@ class Selector:
             return Explanation(None, earlier.index, None, 0.0), earlier
         found, selected = await self._try(query, place)
         self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())
-        if selected is None and (query.max_wait_s <= 0 or not _is_busy(found)):
+        may_wait = _is_busy(found) if place is None else bool(found.busy)
+        if selected is None and (query.max_wait_s <= 0 or not may_wait):
             raise _denial(found)
         return found, selected
 

@@ -26,6 +26,7 @@ from tests.integration.credentials.cluster import (
     picked,
     replica,
     running,
+    told,
     until,
 )
 
@@ -165,6 +166,21 @@ async def test_a_limit_that_is_raised_lets_those_in_who_wait(alone: Service) -> 
     assert not tasks[2].done()
     tasks[2].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.spec("CRD-159")
+async def test_who_waits_for_two_accounts_goes_on_waiting_when_one_of_them_cools(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    pool = [account(label, max_in_flight=1) for label in "ab"]
+    async with running(replica(f"sqlite:///{tmp_path}/credentials.db", pool, clock)) as (one,):
+        held, cooling = await picked(one), await picked(one)
+        task = await waiting(one)
+        wait = ("retry-after", "600")
+        await one.reports.apply(told(clock, cooling.credential_id, 429, wait))
+        await asyncio.sleep(0.01)
+        await end(one, held, clock)
+        assert (await soon(task)).credential_id == held.credential_id
 
 
 @pytest.mark.spec("CRD-111", "CRD-159")
