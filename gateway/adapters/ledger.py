@@ -93,7 +93,7 @@ which writes 37 values for each.
 """
 
 
-_NEVER_FIT = (TypeError, ValueError, OverflowError)
+_NEVER_FIT = (OverflowError, UnicodeError, orjson.JSONEncodeError)
 """What encoders and drivers raise of values before the store is asked."""
 _REFUSALS_OF_VALUES = ("22", "23")
 """Classes of SQLSTATE: data exceptions and broken constraints."""

@@ -7,6 +7,7 @@ once a second in a thread: a machine that loses power may lose the last second.
 Each process has a folder of its own below the journal's, held by a file lock that dies with it. A
 start claims the folders of processes that are gone and settles what they left. Files are deleted,
 oldest first, once all that was opened in them is settled and all rows settled in them are stored.
+Rows that no table can hold go to a file beside the folders, for people to look at.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 1 << 20
 LOCK = "lock"
+REFUSED = "refused.jsonl"
 
 
 class JournalError(StartError):
@@ -146,6 +148,19 @@ class Journal:
             segment.size = self._segment_bytes  # what follows belongs on a line of its own
             raise OSError(f"only {written} of {len(line)} bytes could be written")
         return segment
+
+    def set_aside(self, line: bytes) -> None:
+        """Write a line to the file of what no table can hold, and bring it to the disk.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        descriptor = os.open(self._root / REFUSED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def sweep(self) -> None:
         """Delete the oldest files that nobody needs."""

@@ -1,7 +1,7 @@
 """Stores settled rows in batches beside the actions, until each of them is stored.
 
 A store that is down delays rows and nothing else: they wait in memory and are in the journal. A row
-that the store refuses is told in the log and stays in the journal; the others go on.
+that the store refuses is told in the log and set aside in a file of the journal; the others go on.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from gateway import metrics
+from gateway.ledger.entries import Settled, line_of
 from gateway.ledger.ports import RowsRefusedError
 from services.domain.errors import RouterError
 from services.runtime.background import ended, in_background
@@ -133,11 +134,14 @@ class Writer:
         self._forget()
 
     def _keep_back(self, batch: Sequence[tuple[LedgerRow, Keeper]], refusal: Exception) -> None:
-        """Look for the refused row one by one, then go on without it; its segment is kept."""
+        """Look for the refused row one by one, set it aside, then go on without it."""
         self._most_rows = 1
         if len(batch) > 1:
             return
-        row, _ = self._queue.popleft()
+        row, keeper = self._queue.popleft()
+        with contextlib.suppress(OSError):  # else its segment is kept
+            self._journal.set_aside(line_of(Settled((row.action_id, row.kind), (row,))))
+            keeper.unstored_rows -= 1
         cause = type(refusal.__cause__).__name__
         _log.error("ledger_row_refused", action_id=row.action_id, attempt=row.attempt, error=cause)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.ledger.journal import Journal
+from gateway.ledger.entries import Replay
+from gateway.ledger.journal import REFUSED, Journal
 from gateway.ledger.ports import RowsRefusedError
 from gateway.ledger.writer import GATHER_S, Keeper, Writer
 from gateway.model.record import AttemptOutcome, LedgerRow
@@ -69,21 +70,25 @@ class StrictStore(MemoryLedgerStore):
 
 
 @pytest.mark.spec("OPS-73")
-async def test_a_row_that_is_refused_stays_in_its_journal_and_the_others_go_on(
+async def test_a_row_that_is_refused_is_set_aside_and_the_others_go_on(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    store, kept, apart = StrictStore(), Kept(), Kept()
+    store, kept = StrictStore(), Kept()
     writer = Writer(store, Journal(tmp_path, max_bytes=1 << 20), clock)
     (row,) = rows(record(AttemptOutcome.SERVED))
     with capture_logs() as lines:
         writer.start()
         for number in range(1, 6):
-            keeper = apart if number == 3 else kept
-            writer._put([replace(row, action_id=f"act_{number}")], keeper)
+            writer._put([replace(row, action_id=f"act_{number}")], kept)
         await clock.pass_time(GATHER_S)
         await clock.pass_time(GATHER_S)
         await writer.aclose()
     assert {action for action, *_ in store.stored} == {"act_1", "act_2", "act_4", "act_5"}
-    assert (writer.depth, kept.unstored_rows, apart.unstored_rows) == (0, 0, 1)
+    assert (writer.depth, kept.unstored_rows) == (0, 0)
+    aside = tmp_path / REFUSED
+    replay = Replay()
+    replay.feed(aside.read_bytes().splitlines())
+    assert replay.rows == [replace(row, action_id="act_3")]
+    assert aside.stat().st_mode & 0o077 == 0
     (told,) = [line for line in lines if line["event"] == "ledger_row_refused"]
     assert (told["action_id"], told["error"]) == ("act_3", "OverflowError")
