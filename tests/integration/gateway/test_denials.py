@@ -57,6 +57,8 @@ async def test_a_plan_with_nothing_beside_it_ends_at_the_gateway(
     assert got == status
     assert wait is None or headers["retry-after"] == wait
     assert not alone.dispatch.orders
+    waits_in_turn = denial.reason is Reason.CREDENTIAL_CONCURRENCY
+    assert len(alone.stack.credentials.selections) == (2 if waits_in_turn else 1)
 
 
 @pytest.mark.spec("DSP-110")
@@ -72,6 +74,7 @@ async def test_with_another_model_in_the_plan_it_serves_and_is_named(
     assert got == (200, "sibling_failover", SMALL)
     (order,) = paired.dispatch.orders
     assert order.grant is None
+    assert len(paired.stack.credentials.selections) == 1
     assert [row.cause for row in order.plan.rescues] == [RescueCause.SIBLING]
 
 

@@ -20,7 +20,7 @@ from gateway.codec.records import eligibility_record
 from gateway.eligibility import freeze
 from gateway.model import Availability, BindingRef, Failed, Head, Rescue, RescueCause, Tail
 from services.domain.vocab import FailureClass, WireFamily
-from services.domain.wire.model import StopReason
+from services.domain.wire.model import StopReason, Usage
 from tests.unit.gateway.facts import catalog, policy, question, row
 
 
@@ -88,6 +88,10 @@ def test_parts_are_read_and_unknown_ones_skipped() -> None:
     tail = part_of(response(tail=dispatch_pb2.Tail(stop_reason=usage_pb2.STOP_REASON_TOOL_USE)))
     assert isinstance(tail, Tail)
     assert (tail.stop_reason, tail.failure, tail.usage) == (StopReason.TOOL_USE, None, None)
+    used = attempt_pb2.AttemptRecord(usage=usage_pb2.Usage(output_token_count=7))
+    billed = part_of(response(tail=dispatch_pb2.Tail(attempt=used)))
+    assert isinstance(billed, Tail)
+    assert billed.usage == Usage(output=7)
     failed = part_of(
         response(
             failed=dispatch_pb2.Failed(

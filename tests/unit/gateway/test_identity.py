@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 
 from gateway.identity import (
     identifier,
@@ -74,6 +75,8 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
     assert legible(plain) is plain
     odd = {"X-App": b"caf\xe9".decode("utf-8", "surrogateescape"), "User-Agent": "caf\u00e9"}
     assert legible(odd) == {"x-app": "caf\ufffd", "user-agent": "caf\u00e9"}
+    twice = CIMultiDict([("X-App", "caf\u00e9"), ("x-app", "other")])
+    assert legible(twice)["x-app"] == twice["x-app"]
 
 
 @pytest.mark.spec("XLT-22")

@@ -137,6 +137,12 @@ def test_models_that_cannot_stand_in_take_no_place_from_those_that_can() -> None
     assert targets(decision, SIBLING) == ["small"]
 
 
+def test_no_more_models_stand_in_than_are_worth_a_try() -> None:
+    everywhere = record(*PROVIDERS, "p3", catalog=CATALOG)
+    decision = decided("bare", "oss", "gpt", "wide", "small", "big", found=everywhere)
+    assert targets(decision, SIBLING) == ["oss", "gpt", "wide", "small"]
+
+
 @pytest.mark.spec("DSP-256")
 def test_a_provider_that_overloads_disabled_is_tried_last() -> None:
     strikes = Strikes(disabled_providers=("acme",))

@@ -13,6 +13,8 @@ from gateway.model import Layer
 from gateway.removals import permits, removal_of
 from gateway.windows import reserve_of, room_in
 from services.domain.vocab import WireFamily
+from services.domain.wire.features import Requirement
+from services.domain.wire.requirements import RequirementMode
 from tests.unit.gateway.facts import catalog, features, policy, question, row
 
 tokens = st.integers(0, 2_000_000)
@@ -92,6 +94,15 @@ def test_a_window_that_may_not_serve_is_no_larger_window() -> None:
     assert permits(freeze(asking(199_000), policy(), models), "small", "p1")
     both = freeze(asking(199_000, 0, 0, "p1", "p2"), policy(), models)
     assert [permits(both, "small", name) for name in ("p1", "p2")] == [False, True]
+
+
+@pytest.mark.spec("SCO-21", "XLT-85")
+def test_a_prompt_may_fill_a_window_also_where_a_need_is_let_go() -> None:
+    needs = features(199_000, (Requirement.SERVER_TOOLS,))
+    asked = question("p1", features=needs, family=WireFamily.ANTHROPIC)
+    limits = policy(requirements=RequirementMode.ENFORCE, families={"p1": WireFamily.OPENAI_CHAT})
+    small = catalog(row("small", "p1", window=200_000))
+    assert permits(freeze(asked, limits, small), "small", "p1")
 
 
 @pytest.mark.spec("SCO-21")

@@ -128,7 +128,7 @@ def test_no_line_that_the_pattern_would_mask_passes_without_a_sign(text: str) ->
     [
         *KEYS,
         *("sk-abcdefgh", "ra_0123456789abcdef", "rm_0123456789abcdef", "bearer abcdefgh"),
-        *("Bearer\tabcdefgh", "?key=abc", "://me:word@host"),
+        *("Bearer\u00a0abcdefgh", "Bearer\tabcdefgh", "?key=abc", "://me:word@host"),
     ],
 )
 def test_a_field_that_holds_nothing_but_a_key_is_masked(
