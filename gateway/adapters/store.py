@@ -93,6 +93,9 @@ class SqlKeyStore:
 
     async def has_installation(self, installation_id: InstallationId) -> bool:
         """Return whether there is such an installation."""
+        if not installation_id.isprintable():
+            # No row holds such an id, and PostgreSQL cannot be asked for one.
+            return False
         wanted = sa.select(INSTALLATIONS.c.id).where(INSTALLATIONS.c.id == installation_id)
         with store_errors():
             async with self._reader.connect() as connection:

@@ -15,6 +15,9 @@ from services.domain.vocab import CredentialKind, WireFamily
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(ge=0)]
+_MOST_INT32 = 2**31 - 1
+_UnixSeconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]
+"""Up to the year 9999: no message holds a later moment."""
 
 
 def _known_database(url: str) -> str:
@@ -75,20 +78,20 @@ class CredentialSettings(Section):
     kind: CredentialKind = CredentialKind.API_KEY
     secret: SecretStr = SecretStr("")
     refresh_token: SecretStr = SecretStr("")
-    expires_at: dt.datetime | float | None = None
+    expires_at: dt.datetime | _UnixSeconds | None = None
     account: str = ""
-    priority: int | None = None
+    priority: int | None = Field(default=None, ge=-_MOST_INT32, le=_MOST_INT32)
     weight: int = Field(default=1, ge=0, le=1_000_000)
     models: tuple[str, ...] = ()
     excluded_models: tuple[str, ...] = ()
     enabled: bool = True
-    max_in_flight: int = Field(default=0, ge=0)
+    max_in_flight: int = Field(default=0, ge=0, le=_MOST_INT32)
     overage: Literal["last_resort", "deny", "allow"] = "last_resort"
     base_url: str = ""
     aliases: dict[str, str] = Field(default_factory=dict)
     installation: str = ""
     model_prefix: str = Field(default="", pattern="^[^/]*$")
-    model_max_in_flight: int = Field(default=0, ge=0)
+    model_max_in_flight: int = Field(default=0, ge=0, le=_MOST_INT32)
     cooling: Literal["inherit", "on", "off"] = "inherit"
     window_scope: dict[Literal["7d_oi"], Literal["all", "family"]] = Field(default_factory=dict)
     unified_headers: bool = False

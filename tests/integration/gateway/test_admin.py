@@ -91,6 +91,15 @@ async def test_what_is_not_offered_is_404_or_405(desk: Stack) -> None:
         ("POST", "credentials", {"secret": SECRET}, "provider", "provider: must be set"),
         ("POST", "credentials", {"provider": "acne", "secret": SECRET}, "provider", "must be one"),
         ("POST", "credentials", {"provider": "anthropic"}, "secret", "secret: must be set"),
+        *(
+            ("POST", "credentials", {"provider": "anthropic", "secret": SECRET, name: 2**63}, *told)
+            for name, told in {
+                "priority": ("priority", "less than or equal to 2147483647"),
+                "max_in_flight": ("max_in_flight", "less than or equal to 2147483647"),
+                "model_max_in_flight": ("model_max_in_flight", "less than or equal to 2147483647"),
+                "expires_at": ("expires_at", "less than"),
+            }.items()
+        ),
         (
             *("POST", "credentials"),
             {"provider": "anthropic", "secret": SECRET, "label": "x" * 129},

@@ -164,3 +164,4 @@ async def test_a_list_of_excluded_models_is_replaced_as_a_whole(store: KeyStore)
 async def test_an_installation_is_known_by_its_id(store: KeyStore) -> None:
     assert await store.has_installation(await store.default_installation())
     assert not await store.has_installation(InstallationId("elsewhere"))
+    assert not await store.has_installation(InstallationId("a\0b"))
