@@ -222,7 +222,8 @@ class Actions:
     ) -> None:
         """Select a credential, order dispatch once, and relay the answer."""
         action, decision, plan = ready.action, ready.decision, ready.decision.plan
-        grant = await self._granted(action, decision)
+        slot_wait_s = min(self._slot_wait_s, self._left_s(course))
+        grant = await self._granted(action, decision, slot_wait_s)
         course.fingerprint = grant.fingerprint if grant is not None else ""
         account = self._stages.ledger.open(action, plan.bindings[0], grant)
         try:
@@ -251,7 +252,9 @@ class Actions:
             account.close()
             course.bill = account.bill
 
-    async def _granted(self, action: Action, decision: Decision) -> Grant | None:
+    async def _granted(
+        self, action: Action, decision: Decision, slot_wait_s: float
+    ) -> Grant | None:
         """Return a grant for the plan; None where its credentials rest and other models may serve.
 
         Raises:
@@ -262,9 +265,9 @@ class Actions:
         except RouterError as denial:
             if denial.reason in _RESTING and any(map(is_of_outage, decision.plan.rescues)):
                 return None
-            if denial.reason is not Reason.CREDENTIAL_CONCURRENCY or not self._slot_wait_s:
+            if denial.reason is not Reason.CREDENTIAL_CONCURRENCY or slot_wait_s <= 0:
                 raise
-        return await self._selected(action, decision, self._slot_wait_s)
+        return await self._selected(action, decision, slot_wait_s)
 
     async def _selected(
         self, action: Action, decision: Decision, max_wait_s: float

@@ -45,6 +45,7 @@ class FakeCredentials:
     selections: list[tuple[Sequence[BindingRef], Sequence[PresentedIdentity]]] = field(
         default_factory=list
     )
+    waits_s: list[float] = field(default_factory=list)
 
     async def eligibility(
         self, installation_id: InstallationId, presented: Sequence[Presented]
@@ -68,6 +69,7 @@ class FakeCredentials:
         max_wait_s: float = 0.0,
     ) -> Grant | None:
         self.selections.append((bindings, presented))
+        self.waits_s.append(max_wait_s)
         if self.is_away:
             return None
         if self.refusal is not None:

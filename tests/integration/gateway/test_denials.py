@@ -61,6 +61,20 @@ async def test_a_plan_with_nothing_beside_it_ends_at_the_gateway(
     assert len(alone.stack.credentials.selections) == (2 if waits_in_turn else 1)
 
 
+async def test_nobody_waits_in_turn_for_longer_than_the_action_has(tmp_path: Path) -> None:
+    running = Routed(tmp_path / "ledger", catalog=only(BIG))
+    running.scorer.risks = {}
+    short = {"action_budget_seconds": 2.0, "slot_wait_seconds": 5.0}
+    running.stack.settings = running.stack.settings.model_copy(update=short)
+    running.stack.credentials.refusal = RouterError(Reason.CREDENTIAL_CONCURRENCY, "busy")
+    await running.stack.start()
+    assert (await running.ask())[0] == 429
+    await running.stack.aclose()
+    first_s, second_s = running.stack.credentials.waits_s
+    assert first_s == 0
+    assert 0 < second_s <= 2
+
+
 @pytest.mark.spec("DSP-110")
 @pytest.mark.parametrize("denial", [denial for denial, _, _ in RESTING])
 async def test_with_another_model_in_the_plan_it_serves_and_is_named(
