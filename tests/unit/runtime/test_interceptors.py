@@ -1,8 +1,9 @@
-"""How a call ended is told as its caller saw it."""
+"""How a call ended is told as its caller saw it, and a watch ends between its writes."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -68,3 +69,42 @@ async def test_who_leaves_before_its_deadline_is_told_as_such(
     given_s: float, left_s: float
 ) -> None:
     assert await code_of(Leaving(given_s, left_s)) == "CANCELLED"
+
+
+class Writing(InProcessContext):
+    """What a watch sees of its caller while a write to it runs; notes what happens in turn."""
+
+    def __init__(self) -> None:
+        super().__init__(None, (), self._take)
+        self.began, self.let_go = asyncio.Event(), asyncio.Event()
+        self.seen: list[str] = []
+
+    async def _take(self, message: object) -> None:
+        self.began.set()
+        await self.let_go.wait()
+        self.seen.append("written")
+
+    async def abort_with_status(self, status: Any) -> Any:
+        self.seen.append(status.code.name)
+        await super().abort_with_status(status)
+
+
+async def test_a_watch_that_is_told_to_end_writes_to_its_end_first() -> None:
+    """A real server sends no status beside a running write: the stop would wait."""
+
+    async def watch(request: Empty, _: object) -> AsyncIterator[Empty]:
+        yield request
+
+    rules, caller = Admission("sample", is_logged=False), Writing()
+    server = InProcessServer([ServerEdge(rules)])
+    watches: grpc.RpcMethodHandler[Empty, Empty] = grpc.unary_stream_rpc_method_handler(watch)
+    server.add_registered_method_handlers("sample.Service", {"WatchAll": watches})
+    handler = await server.handler("/sample.Service/WatchAll", ())
+    assert handler is not None
+    call = asyncio.create_task(handler.unary_stream(Empty(), caller))
+    await caller.began.wait()
+    rules.drain()
+    await asyncio.sleep(0)
+    caller.let_go.set()
+    await asyncio.wait([call])
+    assert caller.seen == ["written", "UNAVAILABLE"]
