@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,10 @@ ALIAS = (("m", "their-m"),)
     ],
 )
 async def test_an_alias_of_the_credential_outranks_the_planned_name(
-    tmp_path: Path, clock: FakeClock, spec: dict[str, object], model_id: str, named: str
+    tmp_path: Path, clock: FakeClock, spec: dict[str, Any], model_id: str, named: str
 ) -> None:
-    pool = [account("a", kind=CredentialKind.API_KEY, **spec)]
+    made = account("a", kind=CredentialKind.API_KEY)
+    pool = [replace(made, spec=replace(made.spec, **spec))]
     asked = BindingRef(model_id, "anthropic", upstream_id="as-planned")
     async with running(replica(f"sqlite:///{tmp_path}/credentials.db", pool, clock)) as (one,):
         grant = await picked(one, bindings=(asked,))
