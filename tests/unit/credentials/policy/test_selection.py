@@ -203,6 +203,15 @@ def test_plans_serve_clients_only_and_not_when_suppressed() -> None:
     assert {turns.picked(query(suppressed=off)) for _ in range(3)} == {"key"}
 
 
+def test_where_only_a_subscription_may_pay_keys_alone_serve_nobody() -> None:
+    only = Eligibility(is_subscription_only=True)
+    assert Turns(credential("key")).picked(query(eligibility=only)) == ""
+
+
+def test_a_weight_of_nothing_serves_nobody_also_where_no_other_weighs_more() -> None:
+    assert Turns(credential("key", weight=0), strategy=Strategy.WEIGHTED).picked() == ""
+
+
 def test_a_tenant_is_served_by_its_own_keys_and_never_by_anothers() -> None:
     shared = credential("shared")
     own = credential("own", installation_id=TENANT)
