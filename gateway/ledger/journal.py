@@ -153,11 +153,13 @@ class Journal:
         """Write a line to the file of what no table can hold, and bring it to the disk.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: it cannot be written, or not whole.
         """
         descriptor = os.open(self._root / REFUSED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(descriptor, line)
+            written = os.write(descriptor, line)
+            if written != len(line):
+                raise OSError(f"only {written} of {len(line)} bytes could be written")
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,3 +93,17 @@ async def test_a_row_that_is_refused_is_set_aside_and_the_others_go_on(
     assert aside.stat().st_mode & 0o077 == 0
     (told,) = [line for line in lines if line["event"] == "ledger_row_refused"]
     assert (told["action_id"], told["error"]) == ("act_3", "OverflowError")
+
+
+@pytest.mark.spec("OPS-73")
+async def test_the_segment_of_a_row_that_cannot_be_set_aside_whole_is_kept(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:20]))
+    kept = Kept()
+    writer = Writer(StrictStore(), Journal(tmp_path, max_bytes=1 << 20), clock)
+    (row,) = rows(record(AttemptOutcome.SERVED))
+    writer._put([replace(row, action_id="act_3")], kept)
+    await writer.aclose()
+    assert (writer.depth, kept.unstored_rows) == (0, 1)
