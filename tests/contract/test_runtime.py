@@ -56,6 +56,7 @@ class Watched:
     ) -> AsyncIterator[pb.DispatchResponse]:
         try:
             yield sample.part(b"first")
+            self.entered.set()
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             self.cancelled.set()
@@ -204,6 +205,7 @@ async def test_cancelling_half_a_stream_cancels_its_handler(serve: Serve) -> Non
     stub = await stub_of(serve, Sample(on_stream=watched.send_one_then_wait))
     call = stub.Dispatch(pb.DispatchRequest(), timeout=SOON_S)
     assert (await read_part(call)).chunk == b"first"
+    await in_time(watched.entered)
     assert call.cancel()
     await in_time(watched.cancelled)
     await in_time(watched.closed)
