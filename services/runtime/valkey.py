@@ -35,6 +35,7 @@ def connect(url: str, wait_s: float) -> Redis:
     Calls queue for few connections: many at once would take longer to open than to use.
     """
     from redis.asyncio import BlockingConnectionPool, Redis  # one process needs no client
+    from redis.maint_notifications import MaintNotificationsConfig
 
     pool = BlockingConnectionPool.from_url(
         url,
@@ -43,5 +44,7 @@ def connect(url: str, wait_s: float) -> Redis:
         socket_timeout=None,
         socket_connect_timeout=wait_s,
         decode_responses=True,
+        # Where these may come, the pool gives out connections that a restart has closed.
+        maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
     return Redis.from_pool(pool)
