@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.codecs import UnknownFamilyError, codec_for
-from services.domain.wire.model import StopReason, Text, WireError
+from services.domain.wire.model import StopReason, Text, ToolUse, WireError
+from services.domain.wire.reading import join_surrogates
+from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
     from services.domain.vocab import WireFamily
@@ -14,16 +16,17 @@ if TYPE_CHECKING:
 def summary_of(family: WireFamily | None, body: bytes) -> str | None:
     """Return the text of an answer, its text blocks joined by newlines; None: it is no summary.
 
-    Empty: the model said nothing. Other blocks are ignored; what stopped as a refusal, or cannot
-    be read, is no summary.
+    Empty: the model said nothing. Reasoning is ignored, also in a leading tag; what stopped as a
+    refusal, calls a tool (its words only lead up to that), or cannot be read, is no summary.
     """
     if family is None:
         return None
     try:
-        response = codec_for(family).decode_response(body)
+        response = split_response(codec_for(family).decode_response(body))
     except (WireError, UnknownFamilyError):
         return None
-    if response.stop.reason is StopReason.REFUSAL:
+    is_calling = any(isinstance(block, ToolUse) for block in response.blocks)
+    if is_calling or response.stop.reason is StopReason.REFUSAL:
         return None
     texts = [block.text for block in response.blocks if isinstance(block, Text)]
-    return "\n".join(texts).strip()
+    return join_surrogates("\n".join(texts)).strip()

@@ -80,7 +80,7 @@ class Compactions:
         summary = await self._summary(question, cascade, end_s)
         if summary.stored is not None:
             shorter = cascade.summarized(summary.start, summary.stored.text, draft.cleared_results)
-            if cascade.is_fitting(shorter):
+            if shorter.tokens < draft.tokens and cascade.is_fitting(shorter):
                 return _applied(cascade, shorter, summary)
             if cascade.is_fitting(draft):
                 return _applied(cascade, draft, replace(summary, stored=None), is_reverted=True)

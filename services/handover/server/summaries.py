@@ -10,6 +10,7 @@ from services.handover.model import Outcome, Result, SummaryKind
 from services.handover.policy import choice, reuse
 from services.handover.policy.history import read
 from services.handover.policy.rewrite import rewrite
+from services.handover.policy.sizes import overflow_tokens
 from services.handover.policy.transcript import question_body, transcript_of
 from services.handover.server.writing import ANSWER_S, LEAST_S, Commission, Written
 
@@ -67,7 +68,7 @@ class Summaries:
         longest_s = self._limits.trim_timeout_s if is_of_trim else self._limits.timeout_s
         end_s = min(began_s + longest_s, caller_s - ANSWER_S)
         written = await self._written(question, transcript, cap, end_s)
-        return self._placed(history, count, written)
+        return self._placed(question, history, count, written)
 
     def _reused(self, question: Question, history: History) -> Result | None:
         """Return the result of a stored summary; None where it does not fit."""
@@ -111,12 +112,17 @@ class Summaries:
             return question.summarizers
         return (default,)
 
-    def _placed(self, history: History, count: int, written: Written) -> Result:
-        """Return the result with the rewritten conversation, and the summary to keep."""
+    def _placed(self, question: Question, history: History, count: int, written: Written) -> Result:
+        """Return the result with the rewritten conversation, and the summary to keep.
+
+        One that is as long as what it stands for is no summary.
+        """
         if written.author is None:
             return Result(written.outcome, written.attempts)
         try:
             rewritten = rewrite(history, count, written.text)
+            if rewritten.overflow_tokens >= overflow_tokens(question.family, question.body):
+                return Result(Outcome.UPSTREAM_FAILED, written.attempts)
             stored = reuse.to_keep(
                 history, count, written.text, written.author, self._clock.now_unix_s()
             )

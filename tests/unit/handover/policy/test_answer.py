@@ -42,6 +42,24 @@ def test_what_is_no_summary_is_told_from_an_empty_one() -> None:
     assert summary_of(None, b"{}") is None
 
 
+@pytest.mark.spec("HND-15")
+def test_words_that_lead_up_to_a_call_are_no_summary() -> None:
+    call: dict[str, object] = {"type": "tool_use", "id": "c", "name": "Bash", "input": {}}
+    answer = messages_answer({"type": "text", "text": "I look first."}, call, stop="tool_use")
+    assert summary_of(ANTHROPIC, answer) is None
+
+
+@pytest.mark.spec("HND-15")
+@pytest.mark.parametrize(("said", "left"), [("<think>hm</think>\nS", "S"), ("<think>hm", "")])
+def test_reasoning_in_a_leading_tag_is_no_part_of_a_summary(said: str, left: str) -> None:
+    assert summary_of(ANTHROPIC, messages_answer({"type": "text", "text": said})) == left
+
+
+def test_half_a_pair_in_a_summary_is_replaced_as_no_message_can_hold_it() -> None:
+    answer = messages_answer({"type": "text", "text": "a HALF b"}).replace(b"HALF", rb"\ud83d")
+    assert summary_of(ANTHROPIC, answer) == "a \ufffd b"
+
+
 def test_an_answer_in_the_chat_dialect_is_read_as_well() -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": "S"}, "finish_reason": "stop"}
     answer = {"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]}

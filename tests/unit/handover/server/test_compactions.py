@@ -284,11 +284,13 @@ async def test_what_fits_is_not_trimmed_where_nobody_writes_a_summary() -> None:
 
 
 @pytest.mark.spec("HND-54")
-async def test_a_summary_that_makes_it_worse_is_undone() -> None:
+@pytest.mark.parametrize(("words", "room"), [(2000, 20), (100, 400)])
+async def test_a_summary_that_makes_it_worse_is_undone(words: int, room: int) -> None:
+    """The second one would fit the window."""
     short = plain_talk(CHAT, 8, "hi")
     messages = [*short[:-1], user(CHAT, "word " * 2000)]
-    window = tokens(CHAT, messages) + 20
-    result = await made(question(CHAT, messages, limits(window)), FakeModels(["long " * 2000]))
+    window = tokens(CHAT, messages) + room
+    result = await made(question(CHAT, messages, limits(window)), FakeModels(["long " * words]))
     assert result.is_summary_reverted
     assert len(result.attempts) == 1, "it is billed all the same"
     assert messages_of(CHAT, result.draft.body) == messages

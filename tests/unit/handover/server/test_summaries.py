@@ -148,6 +148,17 @@ async def test_every_failure_keeps_the_history_and_tells_what_it_cost(
     assert len(result.attempts) == 1
 
 
+@pytest.mark.spec("HND-15", "HND-27")
+@pytest.mark.parametrize("family", [ANTHROPIC, CHAT])
+async def test_a_summary_as_long_as_what_it_stands_for_keeps_the_history(
+    family: WireFamily,
+) -> None:
+    asked = question(family)
+    result = await made(asked, FakeModels(["s" * len(asked.body)]))
+    assert result == Result(Outcome.UPSTREAM_FAILED, result.attempts)
+    assert len(result.attempts) == 1
+
+
 async def test_the_next_summariser_is_asked_only_after_a_refusal() -> None:
     models = FakeModels([CallEnd.REFUSED, "S"])
     result = await made(replace(question(ANTHROPIC, SMALL, OTHER), first_attempt_number=3), models)
