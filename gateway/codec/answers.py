@@ -197,7 +197,6 @@ def _tail(tail: dispatch_pb2.Tail) -> Tail:
     if tail.HasField("failure"):
         failure = StreamFailure(
             http_status=tail.failure.http_status,
-            vendor_type=tail.failure.vendor_type,
             message=tail.failure.message,
             is_error_frame_sent=tail.failure.is_error_frame_sent,
         )
@@ -223,7 +222,6 @@ def _failed(failed: dispatch_pb2.Failed) -> Failed:
         retry_after_s=(_seconds(failed.retry_delay) if failed.HasField("retry_delay") else None),
         attempt_count=len(failed.attempts),
         wire_family=FAMILY_OF.get(failed.wire_family),
-        vendor_type=failed.vendor_type,
         is_caller_credential=failed.is_caller_credential,
         attempts=tuple(record_of(attempt) for attempt in failed.attempts),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.handover.v1 import handover_pb2 as pb
 
 from gateway.codec.attempts import planned_binding, record_of
-from gateway.codec.deciding import SCOPES, summary_outcome
+from gateway.codec.deciding import SCOPES
 from gateway.codec.records import eligibility_record
 from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.compaction import BudgetEvidence, CompactionAnswer, CompactionOutcome
@@ -67,11 +67,6 @@ def compaction_answer(message: pb.CompactResponse) -> CompactionAnswer:
             if is_applied and message.HasField("checkpoint")
             else b""
         ),
-        overflow_tokens=message.overflow_token_count,
-        cleared_results=message.cleared_tool_result_count,
-        is_summarized=message.is_summarized,
-        trimmed_messages=message.trimmed_message_count,
-        summary_outcome=summary_outcome(message.summary_outcome) if message.summary_outcome else "",
         attempts=tuple(record_of(attempt) for attempt in message.attempts),
     )
 

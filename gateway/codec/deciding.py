@@ -17,6 +17,7 @@ from gateway.codec.attempts import (
     planned_binding,
     record_of,
 )
+from gateway.codec.enums import name_of
 from gateway.codec.plan_facts import plan_facts
 from gateway.codec.records import eligibility_record, write_record
 from gateway.codec.requests import action_context, request_body, request_features
@@ -223,20 +224,13 @@ def summary_request(
 
 
 def summary_answer(message: handover_pb2.SummarizeResponse) -> SummaryAnswer:
-    """Return what came of a summary; an outcome that is not known keeps the full history."""
+    """Return what came of a summary; one whose outcome is not known failed."""
     return SummaryAnswer(
-        outcome=summary_outcome(message.outcome),
+        outcome=name_of(handover_pb2.SummaryOutcome, message.outcome) or "failed",
         body=message.body.body if message.outcome in _WITH_BODY else b"",
         stored=message.stored.SerializeToString() if message.HasField("stored") else b"",
         attempts=tuple(record_of(attempt) for attempt in message.attempts),
     )
-
-
-def summary_outcome(number: int) -> str:
-    """Return the word for what came of a summary; one that is not known failed."""
-    outcomes = handover_pb2.SummaryOutcome.values()
-    known = number if number in outcomes else handover_pb2.SUMMARY_OUTCOME_FAILED
-    return handover_pb2.SummaryOutcome.Name(known).removeprefix("SUMMARY_OUTCOME_").lower()
 
 
 def _candidate(message: scorer_pb2.Candidate) -> Candidate:

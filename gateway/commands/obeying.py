@@ -20,6 +20,7 @@ from gateway.session_key import log_label, next_role
 from gateway.sessions.model import Address, Choice
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
 from gateway.thread import address_in
+from gateway.turns.marks import CODEX
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Commands:
             layer = removals[0] or Layer.NO_CREDENTIAL
             return f"{model_id} may not serve here ({layer.value}); nothing is changed.", ""
         self._pin(action, found)
-        sign = "$" if action.caller.client_app == "codex" else "/"
+        sign = "$" if action.caller.client_app == CODEX else "/"
         return "", f"{model_id} serves this conversation from now on; {sign}unforce-model ends it."
 
     def _pin(self, action: Action, found: Named) -> None:

@@ -35,8 +35,6 @@ class Found:
 
     command: Command
     rest: str
-    is_alone: bool
-    """Whether nothing but context is left."""
 
 
 def command_in(text: str) -> Found | None:
@@ -51,7 +49,7 @@ def command_in(text: str) -> Found | None:
     after = text[line.end() :]
     is_alone = not after.strip()
     rest = text[:start] + ("" if is_alone else after)
-    return Found(Command(kind, argument, is_alone), rest, is_alone)
+    return Found(Command(kind, argument, is_alone), rest)
 
 
 def has_words(text: str) -> bool:

@@ -108,7 +108,7 @@ def _read(message: _Message) -> None:
             continue
         others = [text for text in message.texts if text is not node]
         is_alone = (
-            found.is_alone
+            found.command.is_alone
             and not message.has_more
             and not any(has_words(str(text.value)) for text in others)
         )

@@ -176,7 +176,6 @@ class StreamFailure:
     """An error after the commit point."""
 
     http_status: int
-    vendor_type: str = ""
     message: str = ""
     is_error_frame_sent: bool = False
 
@@ -206,7 +205,6 @@ class Failed:
     retry_after_s: float | None = None
     attempt_count: int = 0
     wire_family: WireFamily | None = None
-    vendor_type: str = ""
     is_caller_credential: bool = False
     attempts: tuple[AttemptRecord, ...] = ()
 

@@ -82,9 +82,4 @@ class CompactionAnswer:
     body: bytes = b""
     checkpoint: bytes = b""
     """What to keep for later actions; empty: nothing new."""
-    overflow_tokens: int = 0
-    cleared_results: int = 0
-    is_summarized: bool = False
-    trimmed_messages: int = 0
-    summary_outcome: str = ""
     attempts: tuple[AttemptRecord, ...] = ()

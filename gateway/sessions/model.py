@@ -39,7 +39,6 @@ class Choice:
     effort: str = ""
     paired_model_id: str = ""
     paired_provider: str = ""
-    policy_group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

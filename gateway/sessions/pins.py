@@ -34,7 +34,6 @@ class ReanchorFacts:
     """Its model is there, its provider enabled, and nothing excludes either."""
     is_history_trimmed: bool = False
     is_saturated: bool = False
-    can_carry_images: bool = True
 
 
 def live_pin(session: Session, strategy: str, now_unix_s: float) -> Pin | None:
@@ -114,19 +113,17 @@ def can_reanchor(session: Session, strategy: str, now_unix_s: float, facts: Rean
     return (
         not pin.is_live_at(now_unix_s)
         and facts.is_routable
-        and facts.can_carry_images
         and not facts.is_history_trimmed
         and not facts.is_saturated
     )
 
 
 def _with_kept_parts(choice: Choice, old: Choice) -> Choice:
-    """Return the choice with the runner-up and group of before where it names none."""
+    """Return the choice with the runner-up of before where it names none."""
     is_paired = bool(choice.paired_model_id or choice.paired_provider)
     pair = choice if is_paired else old
     return replace(
         choice,
         paired_model_id=pair.paired_model_id,
         paired_provider=pair.paired_provider,
-        policy_group=choice.policy_group or old.policy_group,
     )

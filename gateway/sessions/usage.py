@@ -67,28 +67,19 @@ def last_use_of(session: Session, choice: Choice) -> BindingUse | None:
     return None
 
 
-def cache_state(
-    session: Session,
-    choice: Choice,
-    now_unix_s: float,
-    *,
-    next_fingerprint: str | None = None,
-    is_trim_breaking: bool = True,
-) -> CacheState:
+def cache_state(session: Session, choice: Choice, now_unix_s: float) -> CacheState:
     """Return how warm the cache of a choice is.
 
-    ``next_fingerprint`` is the credential that would be chosen now; None: not known, which changes
-    nothing. The clock runs from the start of the last call; at exactly its end the cache is cold.
-    An answer that neither read nor wrote the cache left none.
+    The clock runs from the start of the last call; at exactly its end the cache is cold. An answer
+    that neither read nor wrote the cache left none.
     """
     use = last_use_of(session, choice)
     if use is None:
         return CacheState.COLD
-    if is_trim_breaking and use.history_epoch != session.history_epoch:
+    if use.history_epoch != session.history_epoch:
         return CacheState.BROKEN
-    is_other_credential = next_fingerprint is not None and next_fingerprint != use.fingerprint
-    is_cold = _is_over(use, now_unix_s) or not use.tokens.cached or is_other_credential
-    return CacheState.COLD if is_cold else CacheState.WARM
+    is_over = now_unix_s - use.started_unix_s >= use.cache_ttl_s
+    return CacheState.COLD if is_over or not use.tokens.cached else CacheState.WARM
 
 
 def prefix_tokens(session: Session, choice: Choice, input_tokens: int) -> int | None:
@@ -102,18 +93,6 @@ def prefix_tokens(session: Session, choice: Choice, input_tokens: int) -> int | 
     if use.history_epoch != session.history_epoch:
         return 0
     return min(use.tokens.cached, input_tokens)
-
-
-def leftover_tokens(
-    session: Session, choice: Choice, fingerprint: str, input_tokens: int, now_unix_s: float
-) -> int:
-    """Return the prefix still cached on a binding that served earlier; 0: none to count on."""
-    for use in session.uses:
-        if _binding(use) != (choice.model_id, choice.provider, fingerprint):
-            continue
-        is_usable = use.history_epoch == session.history_epoch and not _is_over(use, now_unix_s)
-        return min(use.tokens.cached, input_tokens) if is_usable else 0
-    return 0
 
 
 def cache_ttl_s(request: Request, *, has_long_cache: bool) -> float:
@@ -138,10 +117,6 @@ def cache_marks(request: Request) -> Iterator[CacheMark]:
         ),
     )
     return (holder.cache for holder in holders if holder.cache is not None)
-
-
-def _is_over(use: BindingUse, now_unix_s: float) -> bool:
-    return now_unix_s - use.started_unix_s >= use.cache_ttl_s
 
 
 def _binding(use: BindingUse) -> tuple[str, str, str]:

@@ -40,12 +40,11 @@ SHORT = {
 WRITER = BindingRef("claude-sonnet-5", "acme", "claude-sonnet-5", 0)
 
 
-def applied(checkpoint: bytes = b"", **facts: object) -> CompactionAnswer:
+def applied(checkpoint: bytes = b"") -> CompactionAnswer:
     return CompactionAnswer(
         CompactionOutcome.APPLIED,
         body=orjson.dumps(SHORT),
         checkpoint=checkpoint,
-        **facts,  # type: ignore[arg-type]  # facts by name
     )
 
 
@@ -171,7 +170,7 @@ async def test_what_was_kept_comes_again_with_the_next_action(routed: Routed) ->
 async def test_what_fits_no_window_is_413_in_the_callers_dialect(
     routed: Routed, path: str, body: dict[str, object]
 ) -> None:
-    routed.handover.compaction = CompactionAnswer(CompactionOutcome.EXCEEDED, overflow_tokens=1)
+    routed.handover.compaction = CompactionAnswer(CompactionOutcome.EXCEEDED)
     words = "word " * 12_800
     shapes = {
         "M": [{"role": "user", "content": words}],

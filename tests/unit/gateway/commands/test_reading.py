@@ -30,7 +30,7 @@ def test_commands_are_read_from_their_line(line: str, kind: CommandKind, argumen
     assert found.command.kind is kind
     if kind is not CommandKind.FEEDBACK or argument:
         assert found.command.argument == argument
-    assert found.is_alone
+    assert found.command.is_alone
 
 
 @pytest.mark.spec("TRN-70")
@@ -73,5 +73,5 @@ def test_the_prompt_is_what_follows_the_line(name: str, prompt: str) -> None:
     found = command_in(f"/fm {name}\n{prompt}")
     assert found is not None
     assert found.command.argument == " ".join(name.split())
-    assert found.is_alone == (not prompt.strip())
-    assert found.rest == ("" if found.is_alone else prompt)
+    assert found.command.is_alone == (not prompt.strip())
+    assert found.rest == ("" if found.command.is_alone else prompt)

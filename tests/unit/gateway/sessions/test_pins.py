@@ -41,17 +41,13 @@ def test_a_pin_lives_an_hour_after_its_last_use_and_strikes_longer() -> None:
 
 @pytest.mark.spec("TRN-44")
 def test_the_runner_up_is_replaced_kept_or_dropped() -> None:
-    paired = choice(paired_model_id="small", paired_provider="globex", policy_group="g")
+    paired = choice(paired_model_id="small", paired_provider="globex")
     session = pinned(made=paired)
     kept = pinned(session, choice())
     replaced = pinned(session, choice(paired_model_id="tiny", paired_provider="acme"))
     dropped = pinned(session, choice("other"))
-    pairs = [
-        (each.pin.choice.paired_model_id, each.pin.choice.policy_group)
-        for each in (kept, replaced, dropped)
-        if each.pin
-    ]
-    assert pairs == [("small", "g"), ("tiny", "g"), ("", "")]
+    pairs = [each.pin.choice.paired_model_id for each in (kept, replaced, dropped) if each.pin]
+    assert pairs == ["small", "tiny", ""]
 
 
 @pytest.mark.spec("TRN-45")
@@ -124,7 +120,6 @@ def test_an_expired_pin_is_kept_where_nothing_speaks_against_it() -> None:
         replace(FACTS, is_routable=False),
         replace(FACTS, is_history_trimmed=True),
         replace(FACTS, is_saturated=True),
-        replace(FACTS, can_carry_images=False),
     ):
         assert not can_reanchor(session, "cluster", over, facts)
 

@@ -15,7 +15,6 @@ from gateway.sessions.usage import (
     cache_ttl_s,
     is_model_switched,
     is_saturated,
-    leftover_tokens,
     prefix_tokens,
     record_use,
 )
@@ -104,18 +103,11 @@ def test_an_answer_that_touched_no_cache_left_none() -> None:
     assert prefix_tokens(fresh, choice(), 1000) == 0
 
 
-def test_a_credential_that_would_not_be_chosen_again_makes_a_pin_cold() -> None:
-    assert cache_state(USED, choice(), NOW, next_fingerprint="f1") is CacheState.WARM
-    assert cache_state(USED, choice(), NOW, next_fingerprint="f2") is CacheState.COLD
-    assert cache_state(USED, choice(), NOW, next_fingerprint=None) is CacheState.WARM
-
-
 @pytest.mark.spec("TRN-60")
-def test_a_cut_history_breaks_the_cache_unless_told_otherwise() -> None:
+def test_a_cut_history_breaks_the_cache() -> None:
     long = observe_history(USED, 20, 5, NOW)
     cut = observe_history(long, 3, 0, NOW + 1)
     assert cache_state(cut, choice(), NOW + 2) is CacheState.BROKEN
-    assert cache_state(cut, choice(), NOW + 2, is_trim_breaking=False) is CacheState.WARM
     assert prefix_tokens(cut, choice(), 50_000) == 0
     renewed = record_use(cut, use(at_unix_s=NOW + 3, epoch=cut.history_epoch), "cluster")
     assert cache_state(renewed, choice(), NOW + 4) is CacheState.WARM
@@ -133,17 +125,6 @@ def test_the_prefix_is_what_was_read_and_written_within_the_prompt(
 
 def test_an_unknown_prefix_is_not_zero() -> None:
     assert prefix_tokens(pinned(), choice(), 1000) is None
-
-
-def test_leftovers_count_for_the_same_credential_inside_their_time() -> None:
-    session = record_use(USED, use("small", at_unix_s=NOW + 20), "cluster")
-    assert leftover_tokens(session, choice(), "f1", 100_000, NOW + 299) == 38_000
-    assert leftover_tokens(session, choice(), "f1", 10_000, NOW + 299) == 10_000
-    assert leftover_tokens(session, choice(), "f1", 100_000, NOW + 300) == 0
-    assert leftover_tokens(session, choice(), "f2", 100_000, NOW) == 0
-    assert leftover_tokens(session, choice("never"), "f1", 100_000, NOW) == 0
-    cut = replace(session, history_epoch=1)
-    assert leftover_tokens(cut, choice(), "f1", 100_000, NOW) == 0
 
 
 def test_a_long_cache_is_had_by_asking_where_it_is_honoured() -> None:
