@@ -17,6 +17,7 @@ from gateway.office.pool import PoolDesk
 from services.cli import output
 from services.cli.desks import Reach, Store, at_desk
 from services.cli.keyring import fact_of, rows_of
+from services.cli.options import is_text
 from services.credentials.build.opening import opened
 from services.domain.vocab import CredentialKind
 from services.embedded.host import catalog_of
@@ -256,14 +257,18 @@ def _variable(name: str, option: str) -> str:
     value = os.environ.get(name, "").strip()
     if not value:
         raise ConfigError(f"{option}: the variable {name} is not set")
+    if not is_text(value):
+        raise ConfigError(f"{option}: the variable {name} must be text in UTF-8")
     return value
 
 
 def _asked() -> str:
     """Return a secret that is typed without being shown, or stands in the input."""
-    if sys.stdin.isatty():
-        return getpass.getpass("secret: ").strip()
-    return sys.stdin.readline().strip()
+    is_typed = sys.stdin.isatty()
+    given = (getpass.getpass("secret: ") if is_typed else sys.stdin.readline()).strip()
+    if not is_text(given):
+        raise ConfigError("the secret that was read must be text in UTF-8")
+    return given
 
 
 def _alias(text: str) -> tuple[str, str]:

@@ -27,3 +27,12 @@ Server = Annotated[
     ),
 ]
 Installation = Annotated[str, typer.Option(help="Id of an installation; empty: the default one.")]
+
+
+def is_text(given: str) -> bool:
+    """Return whether what the shell gave is text in UTF-8."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

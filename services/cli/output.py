@@ -63,4 +63,4 @@ def _plain(value: object) -> str:
             return "-"
         case bool():
             return "yes" if value else "no"
-    return str(value)
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in str(value))

@@ -76,6 +76,18 @@ def test_what_cannot_be_used_is_one_line_that_names_it(
     assert "canary" not in refused.error
 
 
+def test_a_secret_that_is_no_text_is_refused_without_being_shown(run: Run) -> None:
+    refused = run("add", "anthropic", "--secret-env", "S", S=SECRET + "\udcff")
+    assert refused.code == 2
+    assert refused.error == "error: --secret-env: the variable S must be text in UTF-8"
+
+
+def test_a_label_of_several_lines_stays_on_the_line_of_its_credential(run: Run) -> None:
+    run("add", "anthropic", "--label", "a\n\tb\x1b[0m", "--secret-env", "S", S=SECRET)
+    (line,) = run("list").out.splitlines()
+    assert line.split("\t")[3] == r"a\n\tb\x1b[0m"
+
+
 def test_what_the_configuration_states_is_switched_here_and_removed_there(
     home: Path, run: Run
 ) -> None:
