@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 LONGEST_GRACE_S = 86_400
 LONGEST_LIFE_S = 100 * 366 * 86_400
-"""Of a key that expires; a moment that no calendar has could never be shown again."""
+"""Of a key that expires."""
+LAST_UNIX_S = dt.datetime.max.replace(tzinfo=dt.UTC, microsecond=0).timestamp()
+"""Of the calendar; what was stored before lives were bounded may end later."""
 _STATES = {None: "live", Denial.INVALID: "revoked", Denial.EXPIRED: "expired"}
 _OWNER = frozenset({"installation"})
 
@@ -153,4 +155,4 @@ def _unknown(name: str) -> RouterError:
 def _when(unix_s: float | None) -> str | None:
     if unix_s is None:
         return None
-    return dt.datetime.fromtimestamp(unix_s, dt.UTC).isoformat(timespec="seconds")
+    return dt.datetime.fromtimestamp(min(unix_s, LAST_UNIX_S), dt.UTC).isoformat(timespec="seconds")

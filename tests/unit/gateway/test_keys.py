@@ -8,7 +8,10 @@ from pydantic import SecretStr, ValidationError
 from gateway.auth import LIVE_FOR_S, MOST_REFUSED, REFUSED_FOR_S, Expiring, KeyRing
 from gateway.keys import digest_of, is_token, key_of, new_token
 from gateway.model import Scope
+from gateway.office.keys import KeyDesk
+from gateway.office.model import Order
 from gateway.settings import GatewaySettings, RoutingSettings, is_loopback
+from services.cli.keyring import rows_of
 from services.domain.errors import Reason, RouterError
 from tests.fakes.clock import FakeClock
 from tests.fakes.ports import INSTALLATION, MemoryKeyStore
@@ -155,3 +158,15 @@ def test_routing_says_what_can_be_chosen() -> None:
         RoutingSettings.model_validate({"strategy": "requested", "shadow": "requested"})
     known = RoutingSettings.model_validate({"strategy": "requested", "shadow": "cluster"})
     assert known.shadow == "cluster"
+
+
+async def test_a_key_that_was_stored_with_an_end_beyond_the_calendar_is_listed(
+    clock: FakeClock,
+) -> None:
+    store = MemoryKeyStore()
+    token, now_unix_s = new_token(), clock.now_unix_s()
+    await store.add(
+        key_of(token, INSTALLATION, name="a", now_unix_s=now_unix_s, expires_unix_s=1e18)
+    )
+    (shown,) = rows_of(await KeyDesk(store, clock).all(Order()), "keys")
+    assert (shown["state"], shown["expires"]) == ("live", "9999-12-31T23:59:59+00:00")
