@@ -38,6 +38,8 @@ STUCK_PAUSES_S = (30.0, 60.0, 120.0, 300.0)
 """Pauses after a refresh that did not move the expiry."""
 MAX_SPENT = 8
 """How many used refresh tokens of an account are remembered."""
+CALENDAR_END_UNIX_S = 253_402_300_800.0
+"""The year 10,000: no message holds a later moment."""
 _FINAL_CODES = frozenset(
     {
         "invalid_grant",
@@ -211,8 +213,10 @@ def expiry_of_token(token: str) -> float | None:
 
 def _end_of(expires_in: object, token: str, now_unix_s: float) -> float | None:
     if isinstance(expires_in, int | float) and not isinstance(expires_in, bool) and expires_in > 0:
-        return now_unix_s + float(expires_in)
-    return expiry_of_token(token)
+        end: float | None = now_unix_s + float(expires_in)
+    else:
+        end = expiry_of_token(token)
+    return end if end is not None and end < CALENDAR_END_UNIX_S else None
 
 
 def _is_final(answer: dict[str, object]) -> bool:
