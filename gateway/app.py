@@ -10,7 +10,7 @@ from aiohttp import web
 
 from gateway import metrics
 from gateway.connections import IDLE_CONNECTION_S, Connections
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes.envelope import dialect_of, refusal, unknown_route, wrong_method
 from gateway.routes.table import label_of
 from gateway.settings import host_and_port

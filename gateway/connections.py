@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes.envelope import dialect_of, refusal
 from services.domain.wire.model import ClientError, ErrorKind
 from services.runtime.log import get_logger

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.model import Denial
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.errors import client_error_of, kind_of_status, mask_keys
@@ -32,8 +33,10 @@ _REASON_KINDS: Mapping[Reason, ErrorKind] = {
 """Reasons whose HTTP status alone would name the wrong kind."""
 
 
-def error_of(error: RouterError, request_id: str = "") -> ClientError:
-    """Return what a client is told of a fault of ours: status, stable code, message, wait."""
+def error_of(error: RouterError | WireError, request_id: str = "") -> ClientError:
+    """Return what a client is told of a fault of ours, or of a body that cannot be read."""
+    if isinstance(error, WireError):
+        return _unreadable(error, request_id)
     status = error.trait.http_status
     kind = _REASON_KINDS.get(error.reason) or kind_of_status(status)
     wait = error.retry_after_s
@@ -51,8 +54,7 @@ def error_of(error: RouterError, request_id: str = "") -> ClientError:
     )
 
 
-def unreadable(error: WireError, request_id: str = "") -> ClientError:
-    """Return what a client is told of a body that cannot be read."""
+def _unreadable(error: WireError, request_id: str) -> ClientError:
     return ClientError(
         kind=ErrorKind.INVALID_REQUEST,
         message=mask_keys(str(error)),
@@ -62,15 +64,15 @@ def unreadable(error: WireError, request_id: str = "") -> ClientError:
     )
 
 
-def key_refused(code: str) -> RouterError:
+def key_refused(denial: Denial) -> RouterError:
     """Return the refusal of a token; the same for unknown keys and for keys of another scope."""
     message = (
         "this router key has expired: make a new one with `pointsman keys create`"
-        if code == "key_expired"
+        if denial is Denial.EXPIRED
         else "invalid router key: send a key made by `pointsman keys create` as a bearer token,"
         " x-api-key or x-router-key"
     )
-    return RouterError(Reason.ROUTER_KEY_INVALID, message, metadata={"code": code})
+    return RouterError(Reason.ROUTER_KEY_INVALID, message, metadata={"code": denial.value})
 
 
 def auth_unavailable() -> RouterError:

@@ -6,7 +6,6 @@ Nothing here is trusted: only the router key decides what a caller may do.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.model import Presented
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 ROUTER_KEY_HEADER = "x-router-key"
 FORCE_MODEL_HEADER = "x-router-force-model"
 EFFORT_HEADER = "x-router-effort"
-MAX_IDENTIFIER_CHARS = 128
 MAX_CREDENTIAL_BYTES = 16 * 1024
 
 RELAYED_HEADERS = ("anthropic-version", "anthropic-beta", "user-agent")
@@ -28,18 +26,6 @@ RELAYED_HEADERS = ("anthropic-version", "anthropic-beta", "user-agent")
 _CREDENTIAL_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 _ROUTER_SHAPE = re.compile(r"^r[ka]_[A-Za-z0-9]")
 _MAX_RELAYED_CHARS = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The router key of a request and the credentials brought for upstream."""
-
-    router_key: str
-    presented: tuple[Presented, ...] = ()
-
-    def __repr__(self) -> str:
-        """Show no token."""
-        return f"Tokens(presented={len(self.presented)})"
 
 
 def legible(headers: Mapping[str, str]) -> Mapping[str, str]:
@@ -57,31 +43,29 @@ def legible(headers: Mapping[str, str]) -> Mapping[str, str]:
     return found
 
 
-def tokens_of(headers: Mapping[str, str], query_key: str, surface: WireFamily) -> Tokens:
-    """Return the router key and, only beside a dedicated router-key header, what was brought.
+def router_key_of(headers: Mapping[str, str], query_key: str) -> str:
+    """Return the router key of a request; empty: there is none."""
+    dedicated = headers.get(ROUTER_KEY_HEADER, "").strip()
+    if dedicated:
+        return dedicated
+    tokens = (_token(headers, name) for name in _CREDENTIAL_HEADERS)
+    return next(filter(None, tokens), query_key.strip())
+
+
+def bearer_token(value: str) -> str:
+    """Return the token of an ``Authorization`` header; empty: it is of another scheme."""
+    scheme, _, token = value.strip().partition(" ")
+    return token.strip() if scheme.casefold() == "bearer" else ""
+
+
+def presented_of(headers: Mapping[str, str], surface: WireFamily) -> tuple[Presented, ...]:
+    """Return the credentials brought for upstream, only beside a dedicated router-key header.
 
     A header that gave the router key is never relayed; a token shaped like one of ours never
     counts as a brought credential.
     """
-    dedicated = headers.get(ROUTER_KEY_HEADER, "").strip()
-    if dedicated:
-        return Tokens(dedicated, _presented(headers, surface))
-    for name in _CREDENTIAL_HEADERS:
-        token = _token(headers, name)
-        if token:
-            return Tokens(token)
-    return Tokens(query_key.strip())
-
-
-def _token(headers: Mapping[str, str], name: str) -> str:
-    value = headers.get(name, "").strip()
-    if name != "authorization":
-        return value
-    scheme, _, token = value.partition(" ")
-    return token.strip() if scheme.casefold() == "bearer" else ""
-
-
-def _presented(headers: Mapping[str, str], surface: WireFamily) -> tuple[Presented, ...]:
+    if not headers.get(ROUTER_KEY_HEADER, "").strip():
+        return ()
     account = headers.get("chatgpt-account-id", "").strip()
     found: list[Presented] = []
     for name in _CREDENTIAL_HEADERS:
@@ -92,10 +76,9 @@ def _presented(headers: Mapping[str, str], surface: WireFamily) -> tuple[Present
     return tuple(found)
 
 
-def identifier(value: str) -> str:
-    """Return an identifier of the caller's, trimmed; one that is too long counts as none."""
-    trimmed = value.strip()
-    return trimmed if len(trimmed.encode()) <= MAX_IDENTIFIER_CHARS else ""
+def _token(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name, "")
+    return bearer_token(value) if name == "authorization" else value.strip()
 
 
 def relayed_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

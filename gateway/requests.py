@@ -9,12 +9,11 @@ from gateway import identity
 from gateway.body import decoded_body, read_body, too_large
 from gateway.commands import CommandScope, has_commands, stripped
 from gateway.features import input_tokens_of
-from gateway.ids import new_id
 from gateway.knobs import knobs_of
-from gateway.model import Action, ActionId, Caller, Presented, RouterKey, Scope
+from gateway.model import Action, Caller, Scope
 from gateway.model.action import OverflowStyle
 from gateway.session_key import session_keys_of
-from gateway.turns import client_of, turn_type_of
+from gateway.turns import client_of, identifier, turn_type_of
 from gateway.turns.marks import HARNESSES
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for, read_request
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
+    from gateway.model import ActionId, Presented, RouterKey
     from gateway.ports import Keys
     from gateway.turns import Client
     from services.domain.wire.model import Address
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
 BODY_TIMEOUT_S = 120.0
 """Time that a client has to send its body."""
-
-
-def new_action_id() -> ActionId:
-    """Return an id that is unique for ever."""
-    return ActionId(new_id("act_"))
 
 
 def forced_effort(headers: Mapping[str, str]) -> str:
@@ -83,8 +78,8 @@ class Intake:
 
     async def authenticate(
         self, request: web.BaseRequest, surface: WireFamily
-    ) -> tuple[RouterKey, identity.Tokens]:
-        """Return the router key of a request and what it brought besides.
+    ) -> tuple[RouterKey, Mapping[str, str]]:
+        """Return the router key of a request, and its headers as they can be read.
 
         A key in the query counts in the one dialect whose clients may send it nowhere else.
 
@@ -92,8 +87,9 @@ class Intake:
             RouterError: the key is bad, or cannot be looked up.
         """
         query_key = request.query.get("key", "") if surface is WireFamily.GEMINI else ""
-        tokens = identity.tokens_of(identity.legible(request.headers), query_key, surface)
-        return await self.keys.authenticate(tokens.router_key, Scope.ROUTING), tokens
+        headers = identity.legible(request.headers)
+        token = identity.router_key_of(headers, query_key)
+        return await self.keys.authenticate(token, Scope.ROUTING), headers
 
     async def arrival(
         self,
@@ -109,10 +105,10 @@ class Intake:
             WireError: the body cannot be decompressed.
         """
         started_s = self.clock.monotonic_s()
-        key, tokens = await self.authenticate(request, surface)
+        key, headers = await self.authenticate(request, surface)
         body = await self.body(request)
-        headers = identity.legible(request.headers)
-        return Arrival(action_id, surface, key, headers, body, started_s, tokens.presented, address)
+        presented = identity.presented_of(headers, surface)
+        return Arrival(action_id, surface, key, headers, body, started_s, presented, address)
 
     def decoded(self, arrival: Arrival) -> Action:
         """Return the action that a request which is read asks for.
@@ -142,7 +138,7 @@ class Intake:
             session_key=keys.thread if keys.is_session_named else b"",
             thread_key=keys.thread,
             conversation_key=keys.conversation,
-            client_request_id=identity.identifier(headers.get("x-request-id", "")),
+            client_request_id=identifier(headers.get("x-request-id", "")),
             presented=arrival.presented,
             forced_model=headers.get(identity.FORCE_MODEL_HEADER, "").strip(),
             forced_effort=forced_effort(headers),

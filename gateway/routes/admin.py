@@ -10,11 +10,12 @@ import orjson
 from aiohttp import web
 
 from gateway.body import read_body
-from gateway.errors import error_of, unreadable
+from gateway.errors import error_of
+from gateway.identity import bearer_token
+from gateway.ids import new_action_id
 from gateway.office.desk import ROOT
 from gateway.office.model import DEFAULT_ACTOR, Order
 from gateway.render import error_headers
-from gateway.requests import new_action_id
 from gateway.routes.envelope import document
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import WireFamily
@@ -38,7 +39,6 @@ IDEMPOTENCY_HEADER = "idempotency-key"
 LONGEST_KEY = 64
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
-_SCHEME = "bearer "
 
 _log = get_logger("gateway")
 
@@ -116,10 +116,8 @@ class Admin:
             self._refuse_plaintext(request, operation, body)
             order = Order(names, dict(request.query), body, _actor(request), _key(request))
             done = await self._office.carry_out(operation, order)
-        except RouterError as error:
+        except (RouterError, WireError) as error:
             return _told(error_of(error, request_id))
-        except WireError as error:
-            return _told(unreadable(error, request_id))
         if done is None:
             return web.Response(status=operation.status)
         return document(done, operation.status)
@@ -129,9 +127,8 @@ class Admin:
         if not wanted:
             message = "the admin API is closed: set [gateway] admin_token"
             return _refused(request_id, ErrorKind.UNAVAILABLE, "admin_token_unset", message)
-        shown = request.headers.get("authorization", "")
-        token = shown[len(_SCHEME) :] if shown.lower().startswith(_SCHEME) else ""
-        given = token.strip().encode("utf-8", "surrogateescape")
+        token = bearer_token(request.headers.get("authorization", ""))
+        given = token.encode("utf-8", "surrogateescape")
         if hmac.compare_digest(given, wanted.encode()):
             return None
         message = "the admin token is missing or wrong"

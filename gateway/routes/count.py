@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.errors import error_of, unreadable
-from gateway.requests import new_action_id
+from gateway.errors import error_of
+from gateway.ids import new_action_id
 from gateway.routes.envelope import document, refusal
 from services.domain.errors import RouterError
 from services.domain.vocab import WireFamily
@@ -68,10 +68,8 @@ class CountTokens:
             arrival = await self._intake.arrival(request, self._family, action_id, address)
             asked = self._form.asked(arrival.body)
             action = self._intake.decoded(replace(arrival, body=asked))
-        except RouterError as error:
+        except (RouterError, WireError) as error:
             return refusal(self._family, action_id, error_of(error, action_id))
-        except WireError as error:
-            return refusal(self._family, action_id, unreadable(error, action_id))
         return document(self._form.told(await self._count(action)))
 
     async def _count(self, action: Action) -> int:

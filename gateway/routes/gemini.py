@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from gateway.arrays import ArrayReply
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes.count import CountTokens
 from gateway.routes.envelope import unknown_route
 from gateway.routes.surface import Surface
+from gateway.routes.table import MODEL_PATHS
 from gateway.stream import HttpReply
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
 
 FAMILY = WireFamily.GEMINI
-PREFIXES = ("/v1beta/models/", "/v1/models/", "/v1beta/tunedModels/", "/v1/tunedModels/")
 _VERSIONS = ("/v1beta/", "/v1/")
 
 
@@ -54,7 +54,7 @@ def prefixes(
     gemini = Gemini(
         Surface(FAMILY, intake, actions, settings), CountTokens(FAMILY, intake, actions, dispatch)
     )
-    return {prefix: {"POST": gemini.post} for prefix in PREFIXES}
+    return {prefix: {"POST": gemini.post} for prefix in MODEL_PATHS}
 
 
 class Gemini:

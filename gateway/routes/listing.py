@@ -11,7 +11,7 @@ from pointsman.router.v1 import router_pb2 as pb
 
 from gateway.codec import watching
 from gateway.errors import error_of
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes.envelope import dialect_of, document, refusal
 from services.domain.errors import InvalidRequestError, RouterError
 from services.runtime.host import VERSION

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from gateway.errors import error_of
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes import model_shapes
 from gateway.routes.envelope import dialect_of, document, refusal
 from gateway.turns import client_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.errors import error_of
-from gateway.requests import new_action_id
+from gateway.ids import new_action_id
 from gateway.routes.count import CountTokens
 from gateway.routes.envelope import refusal
 from gateway.routes.surface import Surface

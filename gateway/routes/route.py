@@ -13,9 +13,10 @@ import orjson
 
 from gateway.codec.explanation import explanation
 from gateway.codec.router import assumed_pin, route_decision
-from gateway.errors import error_of, unreadable
-from gateway.identity import legible, tokens_of
-from gateway.requests import Arrival, new_action_id
+from gateway.errors import error_of
+from gateway.identity import presented_of
+from gateway.ids import new_action_id
+from gateway.requests import Arrival
 from gateway.routes.envelope import document, refusal
 from services.domain.errors import InvalidRequestError, RouterError
 from services.domain.vocab import WireFamily
@@ -58,21 +59,18 @@ class Route:
         action_id = new_action_id()
         surface = WireFamily.ANTHROPIC
         try:
-            key, _ = await self._intake.authenticate(request, surface)
+            key, headers = await self._intake.authenticate(request, surface)
             started_s = self._intake.clock.monotonic_s()
             body = await self._intake.body(request)
             surface = _asked_surface(request.query) or surface_of(body)
             pin = _pin_of(request.query)
-            headers = legible(request.headers)
-            presented = tokens_of(headers, "", surface).presented
+            presented = presented_of(headers, surface)
             is_addressed = surface is WireFamily.GEMINI
             address = Address(request.query.get("model", "")) if is_addressed else None
             arrival = Arrival(action_id, surface, key, headers, body, started_s, presented, address)
             explained = await self._explainer.explain(self._intake.decoded(arrival), pin)
-        except RouterError as error:
+        except (RouterError, WireError) as error:
             return refusal(surface, action_id, error_of(error, action_id))
-        except WireError as error:
-            return refusal(surface, action_id, unreadable(error, action_id))
         return document(explanation(route_decision(explained, VERSION, wants_explanation=True)))
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from gateway.errors import error_of, unreadable
+from gateway.errors import error_of
+from gateway.ids import new_action_id
 from gateway.model import ClientGoneError
-from gateway.requests import new_action_id
 from gateway.routes.envelope import refusal
 from gateway.stream import HttpReply
 from services.domain.errors import Reason, RouterError
@@ -53,10 +53,8 @@ class Surface:
         try:
             arrival = await self._intake.arrival(request, self._family, action_id, address)
             action = self._intake.decoded(arrival)
-        except RouterError as error:
+        except (RouterError, WireError) as error:
             return self._refused(error_of(error, action_id))
-        except WireError as error:
-            return self._refused(unreadable(error, action_id))
         if self._is_busy():
             busy = RouterError(Reason.SERVER_BUSY, "the router is busy: try again")
             return self._refused(error_of(busy, action_id))

@@ -30,7 +30,7 @@ _LABELS = {
     "/": "health",
 }
 _ADMIN = "/admin/"
-_MODEL_PATHS = ("/v1/models/", "/v1beta/models/", "/v1/tunedModels/", "/v1beta/tunedModels/")
+MODEL_PATHS = ("/v1/models/", "/v1beta/models/", "/v1/tunedModels/", "/v1beta/tunedModels/")
 _ACTION_LABELS = {
     "generateContent": "gemini",
     "streamGenerateContent": "gemini",
@@ -75,7 +75,7 @@ def label_of(path: str) -> str:
         return known
     if path.startswith(_ADMIN):
         return "admin"
-    if not path.startswith(_MODEL_PATHS):
+    if not path.startswith(MODEL_PATHS):
         return OTHER
     action = path.rpartition(":")[2]
     return _ACTION_LABELS.get(action, "models")

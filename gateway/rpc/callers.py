@@ -6,6 +6,7 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.identity import bearer_token
 from gateway.model import Scope
 
 if TYPE_CHECKING:
@@ -14,15 +15,13 @@ if TYPE_CHECKING:
     from gateway.ports import Keys
 
 METADATA_KEY = "authorization"
-_BEARER = "bearer "
 
 
 def token_of(metadata: Iterable[tuple[str, str | bytes]] | None) -> str:
     """Return the bearer token in the metadata of a call; empty: there is none."""
     for key, value in metadata or ():
         if key.lower() == METADATA_KEY and isinstance(value, str):
-            is_bearer = value[: len(_BEARER)].lower() == _BEARER
-            return value[len(_BEARER) :].strip() if is_bearer else ""
+            return bearer_token(value)
     return ""
 
 

@@ -13,9 +13,10 @@ from pointsman.router.v1 import router_pb2_grpc as rpc
 from gateway.codec import router as codec
 from gateway.codec import walking, watching
 from gateway.feed import Interest
+from gateway.ids import new_action_id
 from gateway.model import Scope
 from gateway.model.explained import Began, Completed, Explained, Lost, Shadowed
-from gateway.requests import Arrival, new_action_id
+from gateway.requests import Arrival
 from gateway.rpc.callers import token_of
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.wire.codecs import UnknownFamilyError

@@ -11,7 +11,7 @@ from gateway.errors import (
     is_kept,
     key_refused,
 )
-from gateway.model import Failed, StreamFailure
+from gateway.model import Denial, Failed, StreamFailure
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.codecs import codec_for
@@ -158,8 +158,8 @@ def test_waits_are_passed_on() -> None:
 
 @pytest.mark.spec("OPS-18")
 def test_key_errors_tell_a_bad_key_from_a_store_that_is_down() -> None:
-    assert error_of(key_refused("invalid_key")).code == "invalid_key"
-    assert error_of(key_refused("key_expired")).code == "key_expired"
+    assert error_of(key_refused(Denial.INVALID)).code == "invalid_key"
+    assert error_of(key_refused(Denial.EXPIRED)).code == "key_expired"
     down = error_of(auth_unavailable())
     assert (down.code, down.retry_after_s, down.kind) == (
         "auth_unavailable",

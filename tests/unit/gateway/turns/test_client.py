@@ -71,7 +71,7 @@ def test_an_identifier_is_whole_or_nothing(value: str) -> None:
     assert len(identifier(value).encode("utf-8", "surrogatepass")) <= 128
 
 
-@pytest.mark.spec("TRN-14")
+@pytest.mark.spec("TRN-14", "XLT-28")
 def test_a_long_identifier_is_dropped() -> None:
     assert identifier("x" * 128) == "x" * 128
     assert identifier("x" * 129) == ""
