@@ -209,18 +209,18 @@ class Relay:
             if not head.is_model_aliased:
                 return body
             return unaliased(body, head.binding.upstream_id, head.binding.model_id)
+        client, context = codec_for(surface), self._context(head)
         try:
             response = whole_response(codec_for(head.wire_family), body, is_stream=head.is_stream)
+            if context.has_think_tag:
+                response = split_response(response)
+            response = translated(response, surface, context, self._thread)
+            if is_stream_wanted:
+                return client.stream_encoder(context).feed(events_of(response))
+            return client.encode_response(response, context)
         except WireError as error:
             message = f"the provider's answer cannot be read: {error}"
             raise RouterError(Reason.UPSTREAM_UNAVAILABLE, message) from error
-        client, context = codec_for(surface), self._context(head)
-        if context.has_think_tag:
-            response = split_response(response)
-        response = translated(response, surface, context, self._thread)
-        if is_stream_wanted:
-            return client.stream_encoder(context).feed(events_of(response))
-        return client.encode_response(response, context)
 
     async def _report(self, failed: Failed) -> None:
         """Tell the client that no attempt served."""

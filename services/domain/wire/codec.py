@@ -114,7 +114,11 @@ class Codec:
         return self._halves.decode_response(body)
 
     def encode_response(self, response: Response, context: RenderContext) -> bytes:
-        """Return ``response`` as a whole body for the client."""
+        """Return ``response`` as a whole body for the client.
+
+        Raises:
+            WireError: a call cannot be told in the form in which the client declared its tool.
+        """
         names = original_names(context)
         shown = with_original_names(response, names) if names else response
         return self._halves.encode_response(shown, context)

@@ -55,17 +55,35 @@ async def test_answers_of_another_family_are_written_anew(stack: Stack) -> None:
     assert whole["usage"]["input_tokens"] == 7
 
 
+CALLED = (
+    b'{"id":"m","type":"message","role":"assistant","model":"x","content":[{"type":"tool_use",'
+    b'"id":"toolu_1","name":"patch","input":{"input":"a b"}}],"stop_reason":"tool_use",'
+    b'"usage":{"input_tokens":7,"output_tokens":3}}'
+)
+
+
 @pytest.mark.spec("XLT-84")
 async def test_calls_come_back_in_the_form_that_the_client_declared(stack: Stack) -> None:
-    called = (
-        b'{"id":"m","type":"message","role":"assistant","model":"x","content":[{"type":"tool_use",'
-        b'"id":"toolu_1","name":"patch","input":{"input":"a b"}}],"stop_reason":"tool_use",'
-        b'"usage":{"input_tokens":7,"output_tokens":3}}'
-    )
-    stack.dispatch.steps = [STARTED, head(WireFamily.ANTHROPIC, is_stream=False), called, tail()]
+    stack.dispatch.steps = [STARTED, head(WireFamily.ANTHROPIC, is_stream=False), CALLED, tail()]
     async with stack.session.post("/v1/responses", json={**ASKED, "tools": [CUSTOM]}) as got:
         (item,) = (await got.json())["output"]
     assert (item["type"], item["name"], item["input"]) == ("custom_tool_call", "patch", "a b")
+
+
+@pytest.mark.spec("XLT-84", "XLT-201")
+async def test_a_chat_client_is_told_of_a_call_that_has_no_form_for_it(stack: Stack) -> None:
+    asked = {
+        "model": "claude-large",
+        "messages": [{"role": "user", "content": "go"}],
+        "tools": [{"type": "custom", "custom": {"name": "patch"}}],
+    }
+    for called, status in ((CALLED, 200), (CALLED.replace(b'"a b"', b'["a", "b"]'), 502)):
+        steps = [STARTED, head(WireFamily.ANTHROPIC, is_stream=False), called, tail()]
+        stack.dispatch.steps = steps
+        async with stack.session.post("/v1/chat/completions", json=asked) as got:
+            assert got.status == status
+            told = await got.json()
+    assert "custom tool" in told["error"]["message"]
 
 
 @pytest.mark.spec("XLT-145", "DSP-170")

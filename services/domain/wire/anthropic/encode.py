@@ -145,8 +145,6 @@ class _Encoder(Record):
 
     def _tool(self, tool: Tool, index: int) -> dict[str, object]:
         path = f"tools[{index}]"
-        if tool.kind != "function":
-            raise UnbuildableError(path, "a tool of this kind has no form here")
         schema, codes = clean_schema(tool.schema if tool.schema != b"{}" else EMPTY_SCHEMA)
         for code in codes:
             self.note(code, TransformAction.PROJECTED, path)

@@ -27,7 +27,7 @@ def tool_members(request: Request, target: Target, note: Note) -> _Members:
     """Return ``tools`` and ``toolConfig``; nothing without tools.
 
     Raises:
-        UnbuildableError: a tool has no form here, or two different tools have one name.
+        UnbuildableError: two different tools have one name.
     """
     tools = _distinct(request.tools)
     if not tools:
@@ -54,8 +54,6 @@ def _distinct(tools: tuple[Tool, ...]) -> list[Tool]:
 
 def _function(tool: Tool, at: int, note: Note) -> _Members:
     path = f"tools[{at}]"
-    if tool.kind != "function":
-        raise UnbuildableError(path, "a tool of this kind has no form here")
     function: _Members = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description

@@ -44,7 +44,7 @@ class SystemBlock:
 class Tool:
     """A tool on offer. ``schema`` is JSON text; kinds other than function are kept in ``raw``."""
 
-    kind: Literal["function", "custom", "server"]
+    kind: Literal["function", "server"]
     name: str
     description: str = ""
     schema: bytes = b"{}"

@@ -7,32 +7,49 @@ another in the order in which they were first seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from services.domain.wire.custom_tools import arguments_of
 from services.domain.wire.reading import is_object, mapping, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
+class Called(NamedTuple):
+    """What one fragment says of its call: ``words`` are arguments, or a custom tool's free text."""
+
+    name: str
+    words: str
+    is_custom: bool = False
+
+
+def called_by(fragment: Mapping[str, object]) -> Called:
+    """Return what one element of ``tool_calls`` says of its call."""
+    custom = fragment.get("custom")
+    if isinstance(custom, dict):
+        return Called(text(custom.get("name")), text(custom.get("input")), is_custom=True)
+    function = mapping(fragment.get("function"))
+    return Called(text(function.get("name")), text(function.get("arguments")))
+
+
 class Call:
     """One call as far as it is known."""
 
-    __slots__ = ("arguments", "call_id", "name")
+    __slots__ = ("arguments", "call_id", "is_custom", "name")
 
     def __init__(self, call_id: str) -> None:
         self.call_id = call_id
         self.name = ""
+        self.is_custom = False
         self.arguments: list[str] = []
 
-    def add(self, function: Mapping[str, object]) -> None:
+    def add(self, called: Called) -> None:
         """Take the name and the arguments of one fragment; a full repeat changes nothing."""
-        name, arguments = text(function.get("name")), text(function.get("arguments"))
-        if name and not self.name:
-            self.name = name
-        if not arguments or self._is_repeat(arguments, is_named=bool(name)):
-            return
-        self.arguments.append(arguments)
+        self.name = self.name or called.name
+        self.is_custom = self.is_custom or called.is_custom
+        if called.words and not self._is_repeat(called.words, is_named=bool(called.name)):
+            self.arguments.append(called.words)
 
     def _is_repeat(self, arguments: str, *, is_named: bool) -> bool:
         """Whether a fragment replaces what is complete already.
@@ -41,7 +58,7 @@ class Call:
         (or the real arguments after an empty placeholder); a fragment that is named again and
         extends the text so far is the whole text again.
         """
-        if not self.arguments or not arguments.startswith("{"):
+        if self.is_custom or not self.arguments or not arguments.startswith("{"):
             return False
         so_far = "".join(self.arguments)
         is_longer = is_named and arguments.startswith(so_far) and is_object(arguments)
@@ -53,6 +70,8 @@ class Call:
     def text(self) -> str:
         """Return the arguments as JSON text; none at all are the empty object."""
         whole_text = "".join(self.arguments)
+        if self.is_custom:
+            return arguments_of(whole_text).decode()
         return whole_text if whole_text.strip() not in ("", "null") else "{}"
 
 
@@ -71,10 +90,10 @@ class CallLedger:
     def add(self, raw: object) -> None:
         """Take one element of ``delta.tool_calls``."""
         fragment = mapping(raw)
-        function = mapping(fragment.get("function"))
-        call = self._owner(text(fragment.get("id")), whole(fragment.get("index")), function)
+        called = called_by(fragment)
+        call = self._owner(text(fragment.get("id")), whole(fragment.get("index")), called)
         if call is not None:
-            call.add(function)
+            call.add(called)
             self._current = call
 
     def add_legacy(self, raw: object) -> None:
@@ -82,9 +101,7 @@ class CallLedger:
         if isinstance(raw, dict):
             self.add({"index": 0, "function": raw})
 
-    def _owner(
-        self, call_id: str, index: int | None, function: Mapping[str, object]
-    ) -> Call | None:
+    def _owner(self, call_id: str, index: int | None, called: Called) -> Call | None:
         known = self._by_id.get(call_id) if call_id else None
         if known is not None:
             return known
@@ -97,16 +114,16 @@ class CallLedger:
             return self._open(call_id, index)
         if announced is not None:
             return announced
-        if index is not None or self._current is None or self._names_another(function):
-            return self._open("", index) if function else None
+        if index is not None or self._current is None or self._names_another(called):
+            return self._open("", index) if called.name or called.words else None
         return self._current
 
-    def _names_another(self, function: Mapping[str, object]) -> bool:
+    def _names_another(self, called: Called) -> bool:
         """Whether a fragment without id and index begins a call rather than continues one."""
         current = self._current
-        if current is None or not text(function.get("name")) or not current.name:
+        if current is None or not called.name or not current.name:
             return False
-        return is_object(current.text()) and bool(text(function.get("arguments")))
+        return is_object(current.text()) and bool(called.words)
 
     def _open(self, call_id: str, index: int | None) -> Call:
         call = Call(call_id)

@@ -22,6 +22,8 @@ from services.domain.wire.model import (
 from services.domain.wire.reading import mapping, rows, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from services.domain.wire.scanner import Document
 
 
@@ -108,18 +110,20 @@ def tool_choice(document: Document) -> ToolChoice:
 
 def _object_choice(choice: object, is_parallel: bool | None) -> ToolChoice:
     told = mapping(choice)
-    kind = text(told.get("type"))
-    if kind == "function":
-        name = text(mapping(told.get("function")).get("name"))
-        if name:
-            return ToolChoice("named", name=name, parallel=is_parallel)
-    if kind == "allowed_tools":
+    if name := _named(told):
+        return ToolChoice("named", name=name, parallel=is_parallel)
+    if told.get("type") == "allowed_tools":
         allowed = mapping(told.get("allowed_tools"))
-        tools = [mapping(mapping(row).get("function")) for row in rows(allowed.get("tools"))]
-        names = tuple(name for tool in tools if (name := text(tool.get("name"))))
+        names = tuple(name for row in rows(allowed.get("tools")) if (name := _named(mapping(row))))
         is_required = allowed.get("mode") == "required"
         if names:
             return ToolChoice(
                 "allowed", names=names, parallel=is_parallel, is_call_required=is_required
             )
     return ToolChoice("unrecognised", parallel=is_parallel)
+
+
+def _named(told: Mapping[str, object]) -> str:
+    """Return the name of a chosen tool; empty where none is named."""
+    kind = text(told.get("type"))
+    return text(mapping(told.get(kind)).get("name")) if kind in ("function", "custom") else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.sse import parse_frame
 from services.domain.wire.observer import StreamObserver
+from services.domain.wire.openai_chat.calls import called_by
 from services.domain.wire.openai_chat.error import error_of
 from services.domain.wire.openai_chat.message import content_of, reasoning_of, refusal_of
 from services.domain.wire.openai_chat.stops import stop_of
@@ -154,10 +155,9 @@ class ChatStreamObserver(StreamObserver):
             fragments.append({"index": 0, "function": legacy})
         chars = 0
         for fragment in fragments:
-            function = mapping(fragment.get("function"))
-            call_id, name = text(fragment.get("id")), text(function.get("name"))
-            chars += len(name) + len(text(function.get("arguments")))
-            if call_id or name:
+            call_id, called = text(fragment.get("id")), called_by(fragment)
+            chars += len(called.name) + len(called.words)
+            if call_id or called.name:
                 self._calls.add((index, call_id or whole(fragment.get("index")) or 0))
         self._seen.tool_calls = len(self._calls)
         return chars

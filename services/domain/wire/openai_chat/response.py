@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.assemble import without_half_call
+from services.domain.wire.custom_tools import input_of
 from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
@@ -14,13 +15,14 @@ from services.domain.wire.model import (
     ToolUse,
     WireError,
 )
-from services.domain.wire.openai_chat.calls import Call, complete_calls
+from services.domain.wire.openai_chat.calls import Call, called_by, complete_calls
 from services.domain.wire.openai_chat.message import (
     content_of,
     reasoning_of,
     refusal_of,
 )
 from services.domain.wire.openai_chat.stops import finish_of, stop_of
+from services.domain.wire.openai_chat.tools import custom_names
 from services.domain.wire.openai_chat.usage import UsageCount, usage_member
 from services.domain.wire.reading import (
     dump,
@@ -89,7 +91,7 @@ def _calls(message: Mapping[str, object], response_id: str, *, is_cut: bool) -> 
     for fragment in (*rows(message.get("tool_calls")), *told):
         call_id = text(mapping(fragment).get("id"))
         call = Call("" if any(call_id == other.call_id for other in calls) else call_id)
-        call.add(mapping(mapping(fragment).get("function")))
+        call.add(called_by(mapping(fragment)))
         calls.append(call)
     return tuple(
         ToolUse(
@@ -102,7 +104,11 @@ def _calls(message: Mapping[str, object], response_id: str, *, is_cut: bool) -> 
 
 
 def encode_response(response: Response, context: RenderContext) -> bytes:
-    """Return ``response`` as a ``chat.completion`` body; texts are joined without separator."""
+    """Return ``response`` as a ``chat.completion`` body; texts are joined without separator.
+
+    Raises:
+        MalformedCallError: a call of a custom tool is not its one text.
+    """
     blocks = without_half_call(response.blocks, response.stop)
     calls = [block for block in blocks if isinstance(block, ToolUse)]
     refusal = "".join(block.text for block in blocks if isinstance(block, Refusal))
@@ -114,7 +120,8 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
     if reasoning:
         message["reasoning_content"] = reasoning
     if calls:
-        message["tool_calls"] = [_call_member(call) for call in calls]
+        customs = custom_names(context.tools)
+        message["tool_calls"] = [call_member(call, customs) for call in calls]
     answer: dict[str, object] = {
         "id": context.new_id("chatcmpl-"),
         "object": "chat.completion",
@@ -127,7 +134,15 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
     return dump(answer)
 
 
-def _call_member(call: ToolUse) -> dict[str, object]:
+def call_member(call: ToolUse, customs: frozenset[str]) -> dict[str, object]:
+    """Return a call in the form in which the client declared its tool.
+
+    Raises:
+        MalformedCallError: a call of a custom tool is not its one text.
+    """
+    if call.name in customs:
+        custom = {"name": call.name, "input": input_of(call.arguments)}
+        return {"id": call.call_id, "type": "custom", "custom": custom}
     arguments = call.arguments.decode("utf-8", "replace").strip() or "{}"
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.call_id, "type": "function", "function": function}

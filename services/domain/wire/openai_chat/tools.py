@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.content import cache_mark
+from services.domain.wire.custom_tools import custom_tool
 from services.domain.wire.model import Tool, WireError
-from services.domain.wire.reading import mapping, text
+from services.domain.wire.reading import mapping, peek, text
 from services.domain.wire.subschemas import EMPTY_SCHEMA
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from services.domain.wire.scanner import Document, Node
 
 
@@ -48,9 +51,7 @@ def _tool(node: Node, path: str) -> Tool:
     if kind == "function":
         raise WireError(f"{path}.function", "must be an object")
     if kind == "custom":
-        custom = mapping(told.get("custom"))
-        name, description = text(custom.get("name")), text(custom.get("description"))
-        return Tool("custom", name, description, raw=node.raw)
+        return _custom(mapping(told.get("custom")), f"{path}.custom", node.raw)
     if not kind:
         raise WireError(f"{path}.type", "must be a string")
     return Tool("server", kind, raw=node.raw)
@@ -58,17 +59,35 @@ def _tool(node: Node, path: str) -> Tool:
 
 def _function(node: Node, path: str, raw: bytes) -> Tool:
     told = mapping(node.value)
-    name = told.get("name")
-    if not isinstance(name, str) or not name:
-        raise WireError(f"{path}.name", "must be a string that is not empty")
     parameters, strict = node.members.get("parameters"), told.get("strict")
     has_schema = parameters is not None and isinstance(parameters.value, dict)
     return Tool(
         kind="function",
-        name=name,
+        name=_name(told, path),
         description=text(told.get("description")),
         schema=parameters.raw if parameters is not None and has_schema else EMPTY_SCHEMA,
         strict=strict if isinstance(strict, bool) else None,
         cache=cache_mark(node),
         raw=raw,
+    )
+
+
+def _custom(told: Mapping[str, object], path: str, raw: bytes) -> Tool:
+    grammar = mapping(mapping(told.get("format")).get("grammar"))
+    return custom_tool(_name(told, path), text(told.get("description")), grammar, raw)
+
+
+def _name(told: Mapping[str, object], path: str) -> str:
+    name = text(told.get("name"))
+    if not name:
+        raise WireError(f"{path}.name", "must be a string that is not empty")
+    return name
+
+
+def custom_names(tools: Iterable[Tool]) -> frozenset[str]:
+    """Return the names of the tools that a client of this dialect declared as custom ones."""
+    return frozenset(
+        tool.name
+        for tool in tools
+        if b"custom" in tool.raw and mapping(peek(tool.raw)).get("type") == "custom"
     )

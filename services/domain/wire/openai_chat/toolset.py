@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.model import TransformAction, UnbuildableError
+from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.schema import chat_schema
+from services.domain.wire.openai_chat.tools import custom_names
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Request, Tool, ToolChoice
@@ -17,11 +18,7 @@ _Members = dict[str, object]
 
 
 def tool_members(request: Request, rendering: Rendering) -> _Members:
-    """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``; nothing without tools.
-
-    Raises:
-        UnbuildableError: a tool has no form here.
-    """
+    """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``; nothing without tools."""
     tools = distinct(request.tools, rendering)
     if not tools:
         return {}
@@ -50,8 +47,6 @@ def distinct(tools: tuple[Tool, ...], rendering: Rendering) -> list[Tool]:
 def _tool(tool: Tool, at: int, rendering: Rendering) -> object:
     if rendering.is_native and tool.raw:
         return orjson.Fragment(tool.raw)
-    if tool.kind != "function":
-        raise UnbuildableError(f"tools[{at}]", "a tool of this kind has no form here")
     function: _Members = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
@@ -67,17 +62,18 @@ def _tool(tool: Tool, at: int, rendering: Rendering) -> object:
 def _choice(choice: ToolChoice, tools: list[Tool], rendering: Rendering) -> object | None:
     if choice.mode in ("auto", "required", "none"):
         return choice.mode
-    names = {tool.name for tool in tools}
+    customs = custom_names(tools) if rendering.is_native else frozenset()
     if choice.mode == "named":
-        if choice.name in names or rendering.is_native:
-            return _named(choice.name)
+        if rendering.is_native or any(tool.name == choice.name for tool in tools):
+            return _named(choice.name, customs)
         rendering.note("tool_choice", TransformAction.DROPPED, "tool_choice")
     if choice.mode == "allowed":
         mode = "required" if choice.is_call_required else "auto"
-        allowed = {"mode": mode, "tools": [_named(name) for name in choice.names]}
+        allowed = {"mode": mode, "tools": [_named(n, customs) for n in choice.names]}
         return {"type": "allowed_tools", "allowed_tools": allowed}
     return None
 
 
-def _named(name: str) -> object:
-    return {"type": "function", "function": {"name": name}}
+def _named(name: str, customs: frozenset[str]) -> object:
+    kind = "custom" if name in customs else "function"
+    return {"type": kind, kind: {"name": name}}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
 from services.domain.wire.content import cache_mark, without_failure_label
+from services.domain.wire.custom_tools import arguments_of
 from services.domain.wire.model import (
     Refusal,
     Role,
@@ -19,7 +20,7 @@ from services.domain.wire.model import (
     WireError,
 )
 from services.domain.wire.openai_chat.parts import content_blocks
-from services.domain.wire.reading import dump, mapping, text
+from services.domain.wire.reading import mapping, text
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Block, CacheMark
@@ -120,7 +121,7 @@ class Conversation:
             self._nameless.add(call_id)
             return []
         if is_custom:
-            arguments = dump({"input": text(told.get("input"))})
+            arguments = arguments_of(text(told.get("input")))
         else:
             arguments = written_arguments(told.get("arguments"))
         return [ToolUse(call_id, name, arguments, raw=node.raw)]

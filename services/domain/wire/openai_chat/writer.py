@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.assemble import OpenCall
+from services.domain.wire.custom_tools import MALFORMED, MalformedCallError
 from services.domain.wire.encoder import FrameEncoder
 from services.domain.wire.openai_chat.error import encode_stream_error
+from services.domain.wire.openai_chat.response import call_member
 from services.domain.wire.openai_chat.stops import finish_of
+from services.domain.wire.openai_chat.tools import custom_names
 from services.domain.wire.openai_chat.usage import usage_member
 from services.domain.wire.reading import dump
 
@@ -21,6 +25,7 @@ _DELTA_KEYS = {"text": "content", "thinking": "reasoning_content", "refusal": "r
 class ChatStreamEncoder(FrameEncoder):
     """Writes one stream: a role frame, deltas, one finish frame, usage when wanted, the end mark.
 
+    Calls of custom tools are written whole when their block closes: only then is their text known.
     Frames carry a ``usage`` key only when the client asked for usage; then it is null on every
     frame but the last, which has no choices.
     """
@@ -33,6 +38,8 @@ class ChatStreamEncoder(FrameEncoder):
         self._kinds: dict[int, str] = {}
         self._tools: dict[int, int] = {}
         self._silent_tools: set[int] = set()
+        self._customs = custom_names(context.tools)
+        self._free: dict[int, OpenCall] = {}
         self._has_refusal = False
         self._chars = 0
 
@@ -49,6 +56,9 @@ class ChatStreamEncoder(FrameEncoder):
         if event.kind != "tool_use":
             return self._begin()
         number = self._tools[event.index] = len(self._tools)
+        if event.name in self._customs:
+            self._free[event.index] = OpenCall(event)
+            return self._begin()
         self._silent_tools.add(event.index)
         function = {"name": event.name, "arguments": ""}
         call = {"index": number, "id": event.call_id, "type": "function", "function": function}
@@ -59,6 +69,9 @@ class ChatStreamEncoder(FrameEncoder):
         if kind is None:
             return b""
         self._chars += len(words)
+        if index in self._free:
+            self._free[index].words.append(words)
+            return b""
         if kind == "tool_use":
             self._silent_tools.discard(index)
             return self._arguments(index, words)
@@ -70,11 +83,21 @@ class ChatStreamEncoder(FrameEncoder):
         return self._frame({"tool_calls": [call]})
 
     def _close(self, index: int) -> bytes:
-        """Return the empty object for a call that closes without any argument text."""
+        """Return the text of a free call, or the empty object where no arguments came at all."""
+        free = self._free.pop(index, None)
+        if free is not None:
+            return self._custom(self._tools[index], free)
         if index not in self._silent_tools:
             return b""
         self._silent_tools.discard(index)
         return self._arguments(index, "{}")
+
+    def _custom(self, number: int, free: OpenCall) -> bytes:
+        try:
+            member = call_member(free.whole(), self._customs)
+        except MalformedCallError:
+            return self.fail(MALFORMED)
+        return self._frame({"tool_calls": [{"index": number, **member}]})
 
     def _end(self, stop: Stop) -> bytes:
         head = self._begin()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.custom_tools import input_of
 from services.domain.wire.ids import short_id
 from services.domain.wire.model import Refusal, Text, Thinking, ToolUse
 from services.domain.wire.openai_responses.state import encrypted_of
 from services.domain.wire.openai_responses.tools import CallForm
 from services.domain.wire.openai_responses.usage import usage_member
-from services.domain.wire.reading import peek
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +20,6 @@ Item = dict[str, object]
 
 DONE = "completed"
 """Status of a whole item."""
-
-
-class MalformedCallError(Exception):
-    """A call of a custom tool whose arguments are not exactly its one text."""
 
 
 def answer_object(
@@ -126,17 +122,9 @@ def call_item(call: ToolUse, form: CallForm, context: RenderContext) -> Item:
     place = {"namespace": form.namespace} if form.namespace else {}
     known: Item = {"call_id": short_id(call.call_id), "name": form.name, **place}
     if form.is_custom:
-        words = _custom_input(call.arguments)
+        words = input_of(call.arguments)
         head = {"id": context.new_id("ctc_"), "type": "custom_tool_call", "status": DONE}
         return head | known | {"input": words}
     arguments = call.arguments.decode("utf-8", "replace").strip() or "{}"
     head = {"id": context.new_id("fc_"), "type": "function_call", "status": DONE}
     return head | known | {"arguments": arguments}
-
-
-def _custom_input(arguments: bytes) -> str:
-    told = peek(arguments)
-    words = told.get("input") if isinstance(told, dict) and len(told) == 1 else None
-    if not isinstance(words, str):
-        raise MalformedCallError
-    return words

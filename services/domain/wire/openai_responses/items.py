@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import written_arguments
 from services.domain.wire.content import without_failure_label
+from services.domain.wire.custom_tools import arguments_of
 from services.domain.wire.model import (
     Opaque,
     Role,
@@ -24,7 +25,7 @@ from services.domain.wire.model import (
 from services.domain.wire.openai_responses.parts import FAMILY, content_blocks
 from services.domain.wire.openai_responses.state import thinking_of
 from services.domain.wire.openai_responses.tools import flat_name
-from services.domain.wire.reading import dump, mapping, text
+from services.domain.wire.reading import mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +129,7 @@ class Conversation:
             self._nameless.add(call_id)
             return
         if item.get("type") == "custom_tool_call":
-            arguments = dump({"input": text(item.get("input"))})
+            arguments = arguments_of(text(item.get("input")))
         else:
             arguments = written_arguments(item.get("arguments"))
         flat = flat_name(text(item.get("namespace")), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.custom_tools import arguments_of
 from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
     Refusal,
@@ -16,7 +17,7 @@ from services.domain.wire.model import (
 from services.domain.wire.openai_responses.error import told_error
 from services.domain.wire.openai_responses.state import thinking_of
 from services.domain.wire.openai_responses.tools import flat_name
-from services.domain.wire.reading import dump, join_surrogates, mapping, rows, text
+from services.domain.wire.reading import join_surrogates, mapping, rows, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,7 @@ def call_of(item: Mapping[str, object], response_id: str, ordinal: int) -> ToolU
     if not name:
         return None
     if item.get("type") == "custom_tool_call":
-        arguments = dump({"input": text(item.get("input"))})
+        arguments = arguments_of(text(item.get("input")))
     else:
         words = text(item.get("arguments"))
         blank = words.strip() in ("", "null")

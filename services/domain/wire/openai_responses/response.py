@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.assemble import without_half_call
-from services.domain.wire.model import (
-    ClientError,
-    ErrorKind,
-    Refusal,
-    Response,
-    ToolUse,
-    WireError,
-)
-from services.domain.wire.openai_responses.answer import MalformedCallError, answer_object, item_of
+from services.domain.wire.custom_tools import MALFORMED, MalformedCallError
+from services.domain.wire.model import Refusal, Response, ToolUse, WireError
+from services.domain.wire.openai_responses.answer import answer_object, item_of
 from services.domain.wire.openai_responses.error import error_member
 from services.domain.wire.openai_responses.output import (
     blocks_of,
@@ -27,11 +21,6 @@ from services.domain.wire.reading import dump, mapping, peek, rows, text
 
 if TYPE_CHECKING:
     from services.domain.wire.model import Block, RenderContext
-
-MALFORMED = ClientError(
-    ErrorKind.UPSTREAM, "upstream made a tool call that cannot be read", code="malformed_call"
-)
-"""Told where a call cannot be shown in the form that the client declared."""
 
 
 def decode_response(body: bytes) -> Response:

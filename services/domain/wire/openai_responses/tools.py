@@ -1,6 +1,6 @@
 """Tools of a request, to canonical ones, and the forms in which a client knows their calls.
 
-Custom tools take free text and namespaces group tools; other dialects know neither. Both become
+Custom tools take free text and namespaces group tools; few other dialects know either. Both become
 flat functions: a custom tool gets one string parameter, a tool of a namespace a joined name. The
 way back is read from the declarations.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from services.domain.wire.custom_tools import custom_tool
 from services.domain.wire.model import Tool, WireError
 from services.domain.wire.reading import mapping, peek, rows, text
 from services.domain.wire.subschemas import EMPTY_SCHEMA
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from services.domain.wire.scanner import Document, Node
-
-INPUT_SCHEMA = (
-    b'{"type":"object","properties":{"input":{"type":"string"}},'
-    b'"required":["input"],"additionalProperties":false}'
-)
-"""Schema of a custom tool as a function: its free text is the one argument."""
 
 SEPARATOR = "__"
 """What joins the name of a namespace and of a tool in it."""
@@ -80,7 +75,7 @@ def _callable(node: Node, path: str, namespace: str, raw: bytes) -> Tool:
     told = mapping(node.value)
     name = flat_name(namespace, _name(told, path))
     if text(told.get("type")) == "custom":
-        return Tool("function", name, _custom_description(told), INPUT_SCHEMA, raw=raw)
+        return custom_tool(name, text(told.get("description")), mapping(told.get("format")), raw)
     parameters, strict = node.members.get("parameters"), told.get("strict")
     has_schema = parameters is not None and isinstance(parameters.value, dict)
     return Tool(
@@ -98,15 +93,6 @@ def _name(told: Mapping[str, object], path: str) -> str:
     if not name:
         raise WireError(f"{path}.name", "must be a string that is not empty")
     return name
-
-
-def _custom_description(told: Mapping[str, object]) -> str:
-    """Return the description of a custom tool with the form that its text must have."""
-    form = mapping(told.get("format"))
-    lines = [text(told.get("description"))]
-    if definition := text(form.get("definition")):
-        lines.append(f"The input must obey this {text(form.get('syntax'))} grammar:\n{definition}")
-    return "\n\n".join(line for line in lines if line)
 
 
 def call_forms(tools: Iterable[Tool]) -> Mapping[str, CallForm]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from services.domain.wire.model import TransformAction, UnbuildableError
+from services.domain.wire.model import TransformAction
 from services.domain.wire.openai_chat.toolset import distinct
 from services.domain.wire.openai_responses.schema import is_strict_form, rooted_schema
 
@@ -18,11 +18,7 @@ _Members = dict[str, object]
 
 
 def tool_members(request: Request, rendering: Rendering) -> _Members:
-    """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``.
-
-    Raises:
-        UnbuildableError: a tool has no form here.
-    """
+    """Return ``tools``, ``tool_choice`` and ``parallel_tool_calls``."""
     members: _Members = {}
     tools = _own(request.tools) if rendering.is_native else _foreign(request.tools, rendering)
     if tools:
@@ -49,8 +45,6 @@ def _own(tools: tuple[Tool, ...]) -> list[object]:
 
 def _foreign(tools: tuple[Tool, ...], rendering: Rendering) -> list[object]:
     for at, tool in enumerate(tools):
-        if tool.kind != "function":
-            raise UnbuildableError(f"tools[{at}]", "a tool of this kind has no form here")
         if tool.strict and not is_strict_form(tool.schema):
             rendering.note("strict", TransformAction.DROPPED, f"tools[{at}]")
     return [_function(tool) for tool in distinct(tools, rendering)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.wire.arguments import is_complete
+from services.domain.wire.custom_tools import MALFORMED, MalformedCallError
 from services.domain.wire.encoder import FrameEncoder
-from services.domain.wire.openai_responses.answer import MalformedCallError, answer_object
+from services.domain.wire.openai_responses.answer import answer_object
 from services.domain.wire.openai_responses.error import error_member
 from services.domain.wire.openai_responses.output import ending_of
 from services.domain.wire.openai_responses.pieces import (
@@ -14,7 +15,6 @@ from services.domain.wire.openai_responses.pieces import (
     ReasoningPiece,
     WordsPiece,
 )
-from services.domain.wire.openai_responses.response import MALFORMED
 from services.domain.wire.openai_responses.tools import call_forms
 from services.domain.wire.reading import dump
 

@@ -248,12 +248,11 @@ def test_only_true_is_a_stream(value: object) -> None:
 def test_tools_decode_with_their_schema_as_written() -> None:
     body = (
         b'{"model":"m","messages":[{"role":"user"}],"tools":[{"type":"function","function":'
-        b'{"name":"f","parameters":{"maximum" : 1e400}}},{"type":"custom","custom":{"name":"c"}},'
+        b'{"name":"f","parameters":{"maximum" : 1e400}}},'
         b'{"type":"web_search"}],"functions":[{"name":"g","parameters":null}]}'
     )
-    function, custom, server, legacy = CODEC.decode_request(body).tools
+    function, server, legacy = CODEC.decode_request(body).tools
     assert function.schema == b'{"maximum" : 1e400}'
-    assert (custom.kind, custom.name) == ("custom", "c")
     assert (server.kind, server.name) == ("server", "web_search")
     assert (legacy.name, legacy.schema) == ("g", b'{"type":"object","properties":{}}')
 

@@ -289,11 +289,6 @@ def test_the_strict_form_is_recognised(schema: object, is_strict: bool) -> None:
     assert is_strict_form(json.dumps(schema).encode()) is is_strict
 
 
-def test_a_tool_that_has_no_form_here_is_refused() -> None:
-    with pytest.raises(UnbuildableError):
-        encoded(foreign(user(Text("a")), tools=(Tool("custom", "free_text"),)))
-
-
 @pytest.mark.spec("XLT-91", "XLT-92", "XLT-93", "XLT-94", "XLT-97", "XLT-98", "XLT-101", "XLT-102")
 def test_parameters_are_named_as_here_and_the_rest_is_recorded() -> None:
     schema = OutputFormat("json_schema", "n", b'{"type":"object"}', strict=True, verbosity="low")
