@@ -26,7 +26,7 @@ from services.domain.wire.model import UnbuildableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.dispatch.model.access import Access
+    from services.dispatch.model.access import Grant
     from services.dispatch.model.plan import CountOrder, ListOrder, PlannedBinding
     from services.dispatch.policy.upstream_models import UpstreamModel
     from services.dispatch.ports import Endpoint
@@ -53,6 +53,11 @@ async def count_tokens(stage: Stage, order: CountOrder) -> Count:
         InvalidRequestError: the body is not readable in its dialect.
         RouterError: ELIGIBILITY_VIOLATION.
     """
+    with _held(stage, order.grant, order.action.action_id):
+        return await _count(stage, order)
+
+
+async def _count(stage: Stage, order: CountOrder) -> Count:
     client_body = body.ClientBody(order.family, order.body, stage.codec_of, order.address)
     planned = order.binding
     if planned is not None:
@@ -92,7 +97,8 @@ async def _counted(
             timeout_s=COUNT_S,
         )
     )
-    with _held(stage, access, order.action.action_id):
+    is_given = grant is not None and access.grant.grant_id == grant.grant_id
+    with _held(stage, None if is_given else access.grant, order.action.action_id):
         target = body.target_of(
             stage.catalog,
             ref,
@@ -171,7 +177,7 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
         proxy_url=access.proxy_url,
         is_address_checked=access.is_tenant_given,
     )
-    with _held(stage, access, "list-models"):
+    with _held(stage, access.grant, "list-models"):
         status, answer = await _whole(stage, request)
     if status != 200:
         raise _unavailable(order.provider)
@@ -179,13 +185,14 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
 
 
 @contextlib.contextmanager
-def _held(stage: Stage, access: Access, action_id: str) -> Iterator[None]:
-    """Let go of a grant in the end, whatever comes in between."""
-    reporter = AttemptReporter(stage.credentials, stage.clock, access.grant, action_id, 1)
+def _held(stage: Stage, grant: Grant | None, action_id: str) -> Iterator[None]:
+    """Let go of a grant in the end, whatever comes in between; None: others do."""
     try:
         yield
     finally:
-        reporter.ended(EndKind.NOT_SENT)
+        if grant is not None:
+            reporter = AttemptReporter(stage.credentials, stage.clock, grant, action_id, 1)
+            reporter.ended(EndKind.NOT_SENT)
 
 
 async def _whole(stage: Stage, request: UpstreamRequest) -> tuple[int, bytes]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
 
 import pytest
 
+from services.dispatch.model.access import Grant
 from services.dispatch.model.enums import EndKind
 from services.dispatch.model.plan import ActionRef, BindingRef, CountOrder, Eligibility
 from services.dispatch.server.auxiliary import count_tokens
-from services.domain.errors import InvalidRequestError
+from services.domain.errors import InvalidRequestError, RouterError
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
+from tests.fakes.credentials import attribution_of
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import MODEL, Stand, body, standing
 
@@ -96,4 +99,20 @@ async def test_the_grant_is_let_go_of_when_the_client_leaves() -> None:
                 await asyncio.sleep(0.01)
         counting.cancel()
         await asyncio.gather(counting, return_exceptions=True)
+        assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
+
+
+@pytest.mark.parametrize("upstream", [WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT])
+@pytest.mark.parametrize("providers", [None, frozenset[str]()])
+async def test_a_grant_that_came_along_is_let_go_of_once_whether_it_is_used_or_not(
+    upstream: WireFamily, providers: frozenset[str] | None
+) -> None:
+    async with standing(upstream) as stand:
+        stand.credentials.keys = {"p1": ["key-a"]}
+        given = Grant("g1", BindingRef(MODEL, "p1"), attribution_of("key-a"), "key-a")
+        permitted = Eligibility("inst-1", providers)
+        order = replace(_order(stand, upstream), grant=given, eligibility=permitted)
+        with contextlib.suppress(RouterError):
+            await count_tokens(stand.stage(), order)
+        assert [report.grant.grant_id for report in stand.credentials.reports] == ["g1"]
         assert [end.kind for end in stand.credentials.endings] == [EndKind.NOT_SENT]
