@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.credentials.policy import refresh
 from services.credentials.server.minting import LEASE_S
+from services.runtime.background import in_background
 
 if TYPE_CHECKING:
     from services.credentials.model import Credential
@@ -123,6 +124,6 @@ class Refresher:
         task = self._running.get(credential.id)
         if task is None:
             work = self._minter.refresh(credential.id, credential.credential_version)
-            task = self._running[credential.id] = asyncio.create_task(work)
+            task = self._running[credential.id] = in_background(work, "token-refresh")
             task.add_done_callback(lambda _: self._running.pop(credential.id, None))
         return task

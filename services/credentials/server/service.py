@@ -38,7 +38,7 @@ from services.credentials.server.setbacks import Setbacks
 from services.credentials.server.slots import Slots
 from services.credentials.server.usages import Usages
 from services.credentials.server.vault import Vault
-from services.runtime.log import get_logger
+from services.runtime.background import in_background
 from services.runtime.randomness import random_bytes
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from services.credentials.ports import Cipher, Shared, Store, TokenEndpoint, TokenJournal
     from services.credentials.server.options import Options
     from services.runtime.clock import Clock
-
-_log = get_logger("credentials")
 
 
 class Service:
@@ -149,20 +147,19 @@ class Service:
         await self.vault.start(self._options.declared)
         await self._shared.start(self.vault.hasher.shared("space"))
         await self.refresher.start()
-        running = [
-            self.eligibility.run(),
-            self.reports.run(),
-            self.refresher.run(),
-            self.redeclarer.run(),
-            self._announcing.speak(),
-            self._announcing.listen(self.vault, self._slots),
-            self._announcing.meet(self._slots),
-        ]
+        running = {
+            "credentials-eligibility": self.eligibility.run(),
+            "credentials-reports": self.reports.run(),
+            "credentials-refreshes": self.refresher.run(),
+            "credentials-redeclaring": self.redeclarer.run(),
+            "credentials-speaking": self._announcing.speak(),
+            "credentials-listening": self._announcing.listen(self.vault, self._slots),
+            "credentials-meeting": self._announcing.meet(self._slots),
+        }
         if self._options.poll_s > 0:
-            running += [self._poll(), self._clock_watch.run()]
-        self._tasks = tuple(asyncio.create_task(work) for work in running)
-        for task in self._tasks:
-            task.add_done_callback(_note_end)
+            running["credentials-poll"] = self._poll()
+            running["credentials-clock"] = self._clock_watch.run()
+        self._tasks = tuple(in_background(work, name) for name, work in running.items())
 
     async def aclose(self) -> None:
         """End the background tasks and close the store."""
@@ -239,13 +236,6 @@ class Service:
         while True:
             await self._clock.sleep(self._options.poll_s)
             await self.vault.poll()
-
-
-def _note_end(task: asyncio.Task[None]) -> None:
-    """Tell of a background task that ended by a fault: without it marks and tokens grow old."""
-    fault = None if task.cancelled() else task.exception()
-    if fault is not None:
-        _log.error("upkeep_ended", exc_info=fault)
 
 
 def _new_nonce() -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import stat
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,33 +198,6 @@ async def test_secrets_are_sealed_for_their_row_under_the_first_key(url: str) ->
     states = {c.id: c.system_state for c in rotated.vault.pool.by_id.values()}
     assert states == {ids[0]: SystemState.OK, ids[1]: SystemState.QUARANTINED}
     await rotated.aclose()
-
-
-class Deaf(Alone):
-    """Fails in a way that nobody foresaw as soon as others are listened to."""
-
-    async def announcements(self) -> AsyncIterator[int]:
-        raise LookupError("unforeseen")
-        yield 0
-
-
-async def test_a_background_task_that_ends_by_a_fault_is_told_and_not_ready(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/credentials.db"
-    one = Service(
-        SqlStore(url),
-        AesGcmCipher((KEY,)),
-        OPTIONS,
-        FakeClock(),
-        Deaf(),
-        HttpTokenEndpoint(),
-        NoTokenFiles(),
-    )
-    with structlog.testing.capture_logs() as lines:
-        await one.start()
-        await asyncio.sleep(0.05)
-    assert one.readiness() == {"store": True, "upkeep": False, "clock": True}
-    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["upkeep_ended"]
-    await one.aclose()
 
 
 async def test_a_lost_key_stops_the_start_and_says_what_to_do(url: str) -> None:
