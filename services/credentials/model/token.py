@@ -60,6 +60,8 @@ class NotMinted:
     """A word of ours, for logs and metrics."""
     is_final: bool
     """Whether only a person can help, by logging in."""
+    is_doubtful: bool = False
+    """Whether the vendor may have spent the refresh token all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LEAD_S = 300.0
 LEAD_RATIO = 0.1
+MAX_LEAD_RATIO = 0.5
 JITTER_RATIO = 0.1
 """Part of the lead over which refreshes of several accounts are spread."""
 MARGIN_S = 5.0
@@ -35,7 +36,7 @@ MARGIN_S = 5.0
 PAUSES_S = (60.0, 120.0, 300.0)
 """Pauses after a token endpoint that failed, the last one for ever."""
 STUCK_PAUSES_S = (30.0, 60.0, 120.0, 300.0)
-"""Pauses after a refresh that did not move the expiry."""
+"""Pauses after a refresh that did not move the expiry, or moved it too little to be of use."""
 MAX_SPENT = 8
 """How many used refresh tokens of an account are remembered."""
 CALENDAR_END_UNIX_S = 253_402_300_800.0
@@ -62,7 +63,8 @@ def is_refreshed(credential: Credential, secrets: Secrets) -> bool:
 def due_unix_s(credential: Credential, secrets: Secrets) -> float | None:
     """Return when a credential is to be refreshed; None: not by time.
 
-    When at most 5 min or a tenth of the token's life is left, spread by the credential's id.
+    When at most 5 min or a tenth of the token's life is left, of a short life half, spread by the
+    credential's id.
     """
     if not is_refreshed(credential, secrets):
         return None
@@ -71,8 +73,7 @@ def due_unix_s(credential: Credential, secrets: Secrets) -> float | None:
         if secrets.expire_unix_s is None:
             return None
         issued = secrets.issue_unix_s
-        life_s = 0.0 if issued is None else secrets.expire_unix_s - issued
-        lead_s = max(LEAD_S, life_s * LEAD_RATIO)
+        lead_s = LEAD_S if issued is None else _lead_s(secrets.expire_unix_s - issued)
         due = secrets.expire_unix_s - lead_s * (1 - JITTER_RATIO * _share(credential.id))
     return max(due, credential.refresh_retry_unix_s)
 
@@ -114,12 +115,13 @@ def answer_of(reply: TokenReply, now_unix_s: float) -> Minted | NotMinted:
     """Return the new tokens, or why there are none."""
     status = reply.http_status
     if status is None:
-        return NotMinted("answer_lost" if reply.is_lost else "unreachable", is_final=False)
+        code = "answer_lost" if reply.is_lost else "unreachable"
+        return NotMinted(code, is_final=False, is_doubtful=reply.is_lost)
     answer = _object(reply.body)
     if 200 <= status < 300:
         value = _text(answer.get("access_token"))
         if not value:
-            return NotMinted("bad_answer", is_final=False)
+            return NotMinted("bad_answer", is_final=False, is_doubtful=True)
         return Minted(
             value=value,
             refresh_token=_text(answer.get("refresh_token")),
@@ -153,7 +155,8 @@ def after_refresh(
     ``spent`` is the digest of a refresh token that was replaced, empty when it was not.
     """
     old_end, new_end = before.expire_unix_s, after.expire_unix_s
-    is_stuck = new_end is not None and old_end is not None and new_end <= old_end
+    is_same = new_end is not None and old_end is not None and new_end <= old_end
+    is_stuck = is_same or not is_sendable(after, now_unix_s)
     count = credential.refresh_count + 1 if is_stuck else 0
     pause_s = STUCK_PAUSES_S[min(count, len(STUCK_PAUSES_S)) - 1] if is_stuck else 0.0
     digests = credential.spent_digests
@@ -209,6 +212,11 @@ def expiry_of_token(token: str) -> float | None:
         return None
     end = claims.get("exp")
     return float(end) if isinstance(end, int | float) and end > 0 else None
+
+
+def _lead_s(life_s: float) -> float:
+    """Return how long before its end a token of this life is renewed."""
+    return min(max(LEAD_S, life_s * LEAD_RATIO), life_s * MAX_LEAD_RATIO)
 
 
 def _end_of(expires_in: object, token: str, now_unix_s: float) -> float | None:

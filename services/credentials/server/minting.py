@@ -180,7 +180,7 @@ class Minter:
         return credential if refresh.is_refreshed(credential, secrets) else None
 
     async def _mint(self, credential: Credential, lease: Lease) -> bool:
-        """Ask for new tokens and store them; return whether the answer may have been lost."""
+        """Ask for new tokens and store them; return whether they may have been given, and lost."""
         spec = credential.spec
         before = self._vault.secrets_of(credential.id)
         url = self._options.token_urls.get(spec.kind, "")
@@ -195,9 +195,9 @@ class Minter:
             pair = Pair(credential.credential_version, before, after, lease)
             await self._keepsakes.keep(credential, pair.version, after)
             await self._store_pair(credential, pair)
-        else:
-            await self._note_failure(credential, before, answer, is_retold=lease.is_doubtful)
-        return reply.is_lost
+            return False
+        await self._note_failure(credential, before, answer, is_retold=lease.is_doubtful)
+        return answer.is_doubtful
 
     async def _store_pair(self, credential: Credential, pair: Pair) -> None:
         """Store a pair in one step; where that fails it is used and stored later.

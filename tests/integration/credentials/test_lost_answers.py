@@ -199,6 +199,22 @@ async def test_what_became_of_a_question_is_remembered_also_where_its_failure_ca
     assert told == ["answer_lost" if is_lost else "refused"]
 
 
+@pytest.mark.spec("CRD-142", "CRD-143")
+async def test_a_success_without_a_token_may_have_spent_the_old_one(
+    url: str, issuer: TokenIssuer, tmp_path: Path, lines: list[structlog.typing.EventDict]
+) -> None:
+    host = Host(url, issuer, tmp_path, 60.0)
+    async with running(host.service):
+        issuer.failure = (200, {"token_type": "Bearer"})
+        await host.look()
+        assert named(host.service, "a").system_state is SystemState.OK
+        issuer.failure = (400, {"error": "invalid_grant"})
+        host.clock.advance(60)
+        await host.look()
+        assert named(host.service, "a").system_state is SystemState.NEEDS_LOGIN
+    assert [line["code"] for line in lines if "code" in line] == ["bad_answer", "answer_lost"]
+
+
 @pytest.mark.spec("CRD-143")
 async def test_who_was_not_there_for_the_question_is_told_as_such(
     url: str, issuer: TokenIssuer, lines: list[structlog.typing.EventDict]

@@ -143,6 +143,25 @@ async def test_a_token_is_renewed_when_five_minutes_are_left(
         assert pair_of(again) == ("access-2", "R2")
 
 
+@pytest.mark.spec("CRD-136", "CRD-147")
+@pytest.mark.parametrize(("life_s", "pauses"), [(60, {30, 31, 32, 33}), (1, {30, 60, 120, 300})])
+async def test_tokens_of_a_short_life_are_not_asked_for_all_the_time(
+    tmp_path: Path, issuer: TokenIssuer, clock: FakeClock, life_s: int, pauses: set[int]
+) -> None:
+    """The second one has ended when it comes."""
+    url, issuer.life_s, asked_at = f"sqlite:///{tmp_path}/credentials.db", life_s, list[int]()
+    async with running(at(url, issuer, clock, plan(left_s=-1))) as (one,):
+        for second in range(700):
+            before = len(issuer.asked)
+            await looked(one)
+            if len(issuer.asked) > before:
+                asked_at.append(second)
+            clock.advance(1)
+    found = [later - sooner for sooner, later in itertools.pairwise(asked_at)]
+    assert set(found) <= pauses
+    assert len(found) >= 4
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_each_vendor_is_asked_in_its_own_form(
     kind: CredentialKind, tmp_path: Path, issuer: TokenIssuer, clock: FakeClock
@@ -351,13 +370,11 @@ async def test_a_refused_token_is_renewed_once_and_then_left(
 async def test_a_refresh_that_moves_nothing_is_not_repeated_at_once(
     url: str, issuer: TokenIssuer, clock: FakeClock
 ) -> None:
-    issuer.life_s = 60
-    async with running(at(url, issuer, clock, plan(left_s=60))) as (one,):
+    async with running(at(url, issuer, clock, plan(left_s=40))) as (one,):
         begin = clock.now_unix_s()
         asked_at = []
         for _ in range(40):
-            issuer.life_s = round(begin + 60 - clock.now_unix_s()) or 1
-            issuer.life_s = max(1, issuer.life_s)
+            issuer.life_s = round(begin + 40 - clock.now_unix_s())
             before = len(issuer.asked)
             await looked(one)
             if len(issuer.asked) > before:
