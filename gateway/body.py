@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _BOM = b"\xef\xbb\xbf"
 _STEP_BYTES = 256 * 1024
 """Most decoded bytes asked for at once, so that a bomb is found before it grows."""
+_SLICE_BYTES = 64 * 1024
+"""Most bytes inflated at once: what follows a step's end is copied with each."""
+MOST_MEMBERS = 4_096
+"""Of a gzip body: each takes a decoder of its own, whatever little it holds."""
 
 
 class _Inflater(Protocol):
@@ -105,23 +109,19 @@ def _inflater_of(encoding: str, limit: int) -> _Inflater | None:
 
 
 class _Zlib:
-    """Inflates gzip and deflate; raw deflate is told by its first bytes."""
+    """Inflates gzip, of one member or several, and deflate; raw is told by its first bytes."""
 
     def __init__(self, limit: int, *, is_gzip: bool) -> None:
         self._limit = limit
         self._is_gzip = is_gzip
         self._inflate: zlib._Decompress | None = None
+        self._ended_members = 0
 
     def feed(self, data: bytes) -> bytes:
-        if self._inflate is None:
-            self._inflate = zlib.decompressobj(self._window_bits(data))
         out = bytearray()
         try:
-            while data:
-                out += self._inflate.decompress(data, _STEP_BYTES)
-                if len(out) > self._limit:
-                    raise too_large(self._limit)
-                data = self._inflate.unconsumed_tail
+            for start in range(0, len(data), _SLICE_BYTES):
+                self._feed(data[start : start + _SLICE_BYTES], out)
         except zlib.error:
             raise WireError("", "the compressed body cannot be read") from None
         return bytes(out)
@@ -129,6 +129,25 @@ class _Zlib:
     def is_complete(self) -> bool:
         inflate = self._inflate
         return inflate is not None and inflate.eof and not inflate.unused_data
+
+    def _feed(self, data: bytes, out: bytearray) -> None:
+        while data:
+            inflate = self._inflate = self._inflate_of(data)
+            out += inflate.decompress(data, _STEP_BYTES)
+            if len(out) > self._limit:
+                raise too_large(self._limit)
+            data = inflate.unconsumed_tail or (inflate.unused_data if self._is_gzip else b"")
+
+    def _inflate_of(self, data: bytes) -> zlib._Decompress:
+        """Return what inflates the next bytes: a gzip member may follow one that ended."""
+        if self._inflate is None:
+            return zlib.decompressobj(self._window_bits(data))
+        if not (self._is_gzip and self._inflate.eof):
+            return self._inflate
+        self._ended_members += 1
+        if self._ended_members == MOST_MEMBERS:
+            raise WireError("", f"the compressed body must have at most {MOST_MEMBERS} members")
+        return zlib.decompressobj(self._window_bits(data))
 
     def _window_bits(self, data: bytes) -> int:
         if self._is_gzip:

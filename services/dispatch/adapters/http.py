@@ -17,6 +17,7 @@ import aiohttp
 import yarl
 
 from services.dispatch.adapters.connections import CheckedResolver, Connector, check_literal
+from services.dispatch.adapters.unpacking import Unpacking
 from services.dispatch.model.outcome import AttemptFault, Fault
 from services.domain.vocab import FailureClass
 from services.runtime.cutoff import Within
@@ -34,8 +35,6 @@ CONNECT_S = 5.0
 ANTHROPIC_CONNECT_S = 10.0
 CLOSE_S = 1.0
 MAX_HEADER_BYTES = 64 * 1024
-MAX_PIECE_BYTES = 256 * 1024
-"""Bytes of a body undone from its encoding at a time."""
 
 _READ_FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a broken connection raises, or a late one; ValueError is malformed framing or headers."""
@@ -180,7 +179,7 @@ class HttpAnswer:
             for name, value in response.raw_headers
         )
         self._is_encoded = bool(_encoding(self._headers))
-        self._decoder: _Decoder | None = None
+        self._unpacking: Unpacking | None = None
         self._pieces: Iterator[bytes] = iter(())
 
     @property
@@ -221,14 +220,14 @@ class HttpAnswer:
 
     async def _decoded(self) -> bytes | None:
         """Return the next bytes of a body whose headers name an encoding."""
-        decoder = self._decoder
-        if decoder is None:
-            decoder = self._decoder = _Decoder.of(self._headers)
+        unpacking = self._unpacking
+        if unpacking is None:
+            unpacking = self._unpacking = Unpacking(_encoding(self._headers))
         while not (piece := next(self._pieces, b"")):
             data = await self._response.content.readany()
-            if not data or decoder.is_over:
+            if not data or unpacking.is_over:
                 return None  # what follows the encoding's own end is no part of the body
-            self._pieces = decoder.pieces(data)
+            self._pieces = unpacking.pieces(data)
         return piece
 
     async def aclose(self) -> None:
@@ -241,54 +240,6 @@ class HttpAnswer:
                 await self._response.wait_for_close()
         except (TimeoutError, *_READ_FAULTS):
             return
-
-
-class _Decoder:
-    """Undoes one content encoding; deflate comes with and without its wrapper."""
-
-    @classmethod
-    def of(cls, headers: HeaderPairs) -> _Decoder:
-        """Return what undoes the encoding that the headers name.
-
-        Raises:
-            AttemptFault: BAD_RESPONSE; it is none that was asked for.
-        """
-        match _encoding(headers):
-            case "gzip" | "x-gzip":
-                return cls(16 + zlib.MAX_WBITS)
-            case "deflate":
-                return cls(zlib.MAX_WBITS)
-            case _:
-                message = "the body came in an unknown encoding"
-                raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message=message))
-
-    def __init__(self, window_bits: int) -> None:
-        self._inner = zlib.decompressobj(window_bits)
-        self._is_first = window_bits == zlib.MAX_WBITS
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the encoding's own end came."""
-        return self._inner.eof
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Return the bytes that ``data`` completes, little by little: there may be very many."""
-        piece = self._decompress(data)
-        while piece:
-            yield piece
-            rest = self._inner.unconsumed_tail
-            piece = self._decompress(rest) if rest or len(piece) == MAX_PIECE_BYTES else b""
-
-    def _decompress(self, data: bytes) -> bytes:
-        try:
-            return self._inner.decompress(data, MAX_PIECE_BYTES)
-        except zlib.error:
-            if not self._is_first:
-                raise
-            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._inner.decompress(data, MAX_PIECE_BYTES)
-        finally:
-            self._is_first = False
 
 
 def _encoding(headers: HeaderPairs) -> str:

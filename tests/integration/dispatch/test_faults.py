@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from services.dispatch.adapters.http import MAX_PIECE_BYTES
+from services.dispatch.adapters.unpacking import MAX_PIECE_BYTES
 from services.dispatch.model.enums import AttemptOutcome, EndKind, UsageSource
 from services.dispatch.model.limits import Pace, WatchLimits
 from services.dispatch.model.outcome import Tail

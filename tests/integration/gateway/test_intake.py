@@ -133,6 +133,7 @@ RAW_DEFLATE = RAW.compress(BODY) + RAW.flush()
         ("", b"\xef\xbb\xbf" + BODY),
         ("identity", BODY),
         ("gzip", gzip.compress(BODY, mtime=0)),
+        ("gzip", gzip.compress(BODY[:9], mtime=0) + gzip.compress(BODY[9:], mtime=0)),
         ("deflate", zlib.compress(BODY)),
         ("deflate", RAW_DEFLATE),
         ("zstd", zstandard.compress(BODY)),
@@ -161,6 +162,8 @@ async def test_every_encoding_gives_the_same_body(
         ("gzip", b"not gzip"),
         ("gzip", gzip.compress(BODY, mtime=0)[:-9]),
         ("gzip", gzip.compress(BODY, mtime=0) + b"more"),
+        ("gzip", gzip.compress(BODY, mtime=0) + gzip.compress(b"  ", mtime=0)[:-9]),
+        ("deflate", zlib.compress(BODY) + zlib.compress(b" ")),
         ("zstd", b"not zstd at all"),
         ("br", BODY),
         ("gzip, gzip", BODY),
@@ -179,7 +182,12 @@ async def test_an_unreadable_body_is_400_in_the_callers_dialect(
 @pytest.mark.spec("XLT-25", "DSP-166", "XLT-197")
 @pytest.mark.parametrize(
     ("encoding", "pack"),
-    [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstandard.compress)],
+    [
+        ("gzip", gzip.compress),
+        ("gzip", lambda body: gzip.compress(body[:4096]) * (len(body) // 4096)),
+        ("deflate", zlib.compress),
+        ("zstd", zstandard.compress),
+    ],
 )
 async def test_the_limit_holds_for_the_decoded_size(
     stack: Stack, encoding: str, pack: object
