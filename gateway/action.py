@@ -71,11 +71,9 @@ class Stages:
     credentials: Credentials
     ledger: Ledger
     dispatch: Dispatch
-    watchers: Watchers | None = None
-    commands: Commands | None = None
-    """Who obeys commands in conversations; None: nobody."""
-    issuers: Issuers | None = None
-    """Who knows the issuers of answers that providers keep; None: nobody."""
+    watchers: Watchers
+    commands: Commands
+    issuers: Issuers
     tagged_models: frozenset[str] = frozenset()
     """Models whose reasoning leads their visible text under a tag."""
 
@@ -115,7 +113,7 @@ class Actions:
         metrics.INFLIGHT_ACTIONS.inc()
         thread = self._stages.thread_of(action)
         try:
-            told = await self._obeyed(action)
+            told = await self._stages.commands.obeyed(action)
             if told is None:
                 ready = await self._decided(action, thread, course)
                 await self._dispatched(ready, thread, reply, course)
@@ -155,11 +153,6 @@ class Actions:
         for answer in tuple(self._running):
             answer.cancel()
 
-    async def _obeyed(self, action: Action) -> str | None:
-        """Return the answer to an action that is but a command; None: it is more than that."""
-        commands = self._stages.commands
-        return await commands.obeyed(action) if commands is not None else None
-
     async def _decided(self, action: Action, thread: Thread, course: Course) -> _Ready:
         """Return what goes out; the session knows of it before it does.
 
@@ -168,14 +161,12 @@ class Actions:
         """
         decider, summaries = self._stages.decider, self._stages.summaries
         commands = self._stages.commands
-        if commands is not None:
-            action = await commands.with_forced(action)
-        if self._stages.issuers is not None:
-            issuer = await self._stages.issuers.issuer(action)
-            action = action if issuer is None else replace(action, issuer=issuer)
+        action = await commands.with_forced(action)
+        issuer = await self._stages.issuers.issuer(action)
+        action = action if issuer is None else replace(action, issuer=issuer)
         is_led = decider.is_session_led(action)
         memory = await thread.recall(is_led=is_led)
-        if commands is not None and is_led and await commands.continued(action):
+        if is_led and await commands.continued(action):
             memory = replace(memory, is_continued=True)
         known = sized(restored(action, memory.session.states), memory.session)
         ground = await decider.ground(known)
@@ -241,11 +232,7 @@ class Actions:
                     self._clock,
                     thread,
                     tagged_models=self._stages.tagged_models,
-                    issuance=(
-                        self._stages.issuers.issuance(action, grant)
-                        if self._stages.issuers is not None
-                        else None
-                    ),
+                    issuance=self._stages.issuers.issuance(action, grant),
                 )
             )
         finally:

@@ -37,11 +37,7 @@ class Course:
     """Collects what happens to an action; mutable, owned by its loop."""
 
     def __init__(
-        self,
-        action: Action,
-        clock: Clock,
-        providers: Collection[str],
-        watchers: Watchers | None = None,
+        self, action: Action, clock: Clock, providers: Collection[str], watchers: Watchers
     ) -> None:
         self._watchers = watchers
         self._providers = providers
@@ -68,8 +64,7 @@ class Course:
     def decided(self, decision: Decision) -> None:
         """Take note of the decision."""
         self.decision = decision
-        if self._watchers is not None:
-            self._watchers.decided(self._action, decision)
+        self._watchers.decided(self._action, decision)
 
     def elapsed_s(self) -> float:
         """Return the seconds since the request began."""
@@ -97,14 +92,12 @@ class Course:
             self.rescue = started.cause
         elif started.cause == "hop":
             self.rescue = ""
-        if self._watchers is not None:
-            self._watchers.began(self._action, started)
+        self._watchers.began(self._action, started)
 
     def attempt_missed(self, failed: AttemptFailed) -> None:
         """Take note of an attempt that failed."""
         self._attempt_ended(failed.provider, failed.failure.value)
-        if self._watchers is not None:
-            self._watchers.missed(self._action, failed)
+        self._watchers.missed(self._action, failed)
 
     def _attempt_ended(self, provider: str, outcome: str) -> None:
         """Count an attempt."""
@@ -134,8 +127,6 @@ class Course:
         self._outcome = "client_gone"
 
     def _tell(self, status: int, binding: BindingRef | None) -> None:
-        if self._watchers is None:
-            return
         caller = self._action.caller
         completed = Completed(
             action_id=self._action.id,

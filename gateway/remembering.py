@@ -49,15 +49,28 @@ class Remembering:
         await self.store.aclose()
 
 
-class Forgetful:
-    """Remembers nothing: the client's word decides every action anew."""
+class StateThread:
+    """Remembers the opaque state of vendors and nothing else; belongs to one action.
 
-    def __init__(self, action: Action) -> None:
+    For a client whose word decides what serves: it may name a model of another vendor, which wants
+    to see its state again.
+    """
+
+    def __init__(
+        self, sessions: Sessions, action: Action, clock: Clock, *, is_foreign: bool
+    ) -> None:
+        self._sessions = sessions
+        self._clock = clock
         self._address = address_of(action, ModelTier.UNKNOWN)
+        self._is_sought = is_foreign and action.features.message_count > 1
+        self._is_kept = False
 
     async def recall(self, *, is_led: bool) -> Memory:
-        """Return an empty session."""
-        return Memory(Session(self._address))
+        """Return the session where the history may lack what it keeps, else an empty one."""
+        if not self._is_sought:
+            return Memory(Session(self._address))
+        found = await self._sessions.recall(self._address)
+        return Memory(found.session, is_known=found.is_known)
 
     def decided(self, decision: Decision, shortening: Shortening, sent: Action) -> None:
         """Do nothing."""
@@ -72,45 +85,15 @@ class Forgetful:
         """Do nothing."""
 
     def keep(self, states: Sequence[Kept]) -> None:
-        """Do nothing."""
-
-    def ended(self) -> None:
-        """Do nothing."""
-
-    async def settle(self) -> None:
-        """Do nothing."""
-
-
-class StateThread(Forgetful):
-    """Remembers the opaque state of vendors and nothing else; belongs to one action.
-
-    For a client whose word decides what serves: it may name a model of another vendor, which wants
-    to see its state again.
-    """
-
-    def __init__(
-        self, sessions: Sessions, action: Action, clock: Clock, *, is_foreign: bool
-    ) -> None:
-        super().__init__(action)
-        self._sessions = sessions
-        self._clock = clock
-        self._is_sought = is_foreign and action.features.message_count > 1
-        self._is_kept = False
-
-    async def recall(self, *, is_led: bool) -> Memory:
-        """Return the session where the history may lack what it keeps, else an empty one."""
-        if not self._is_sought:
-            return await super().recall(is_led=is_led)
-        found = await self._sessions.recall(self._address)
-        return Memory(found.session, is_known=found.is_known)
-
-    def keep(self, states: Sequence[Kept]) -> None:
         """Remember opaque state that the client may lose."""
         self._is_kept = True
         now_unix_s = self._clock.now_unix_s()
         self._sessions.change(
             self._address, lambda session: keep_states(session, states, now_unix_s)
         )
+
+    def ended(self) -> None:
+        """Do nothing."""
 
     async def settle(self) -> None:
         """Return when others can know of it, or after a short patience."""
@@ -119,12 +102,9 @@ class StateThread(Forgetful):
 
 
 def state_threads(
-    remembering: Remembering | None, policy: Policy, catalog: Catalog, clock: Clock
+    sessions: Sessions, policy: Policy, catalog: Catalog, clock: Clock
 ) -> Callable[[Action], Thread]:
-    """Return what remembers state alone for each action; without sessions nothing is remembered."""
-    if remembering is None:
-        return Forgetful
-    sessions = remembering.sessions
+    """Return what remembers state alone for each action."""
 
     def thread_of(action: Action) -> Thread:
         is_foreign = is_model_foreign(action, policy, catalog)

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
     from gateway.model import Action
     from gateway.office.desk import Office
     from gateway.ports import Answer, Credentials, Dispatch
-    from gateway.remembering import Remembering
     from gateway.requests import Intake
     from gateway.rescues import RescueRules
     from gateway.routes.table import RouteTable
     from gateway.sessions.memory import Sessions
-    from gateway.sessions.ports import SessionStore
     from gateway.settings import GatewaySettings, RoutingSettings
     from gateway.showing import Showing
     from gateway.thread import Thread
@@ -50,8 +48,6 @@ class Deciding:
     scorer: Scorer
     planner: Planner
     handover: Handover
-    store: SessionStore
-    sessions: Sessions
     rules: Rules
 
 
@@ -76,7 +72,7 @@ class Serving:
     credentials: Credentials
     dispatch: Dispatch
     deciding: Deciding | None
-    remembering: Remembering | None
+    sessions: Sessions
     rescues: RescueRules
     readiness: Callable[[], Mapping[str, bool]]
     running: set[Answer] = field(default_factory=set)
@@ -89,18 +85,18 @@ class Serving:
             deciding = replace(deciding, rules=routing.rules)
         return replace(self, deciding=deciding, rescues=routing.rescue_rules)
 
-    def actions(self, policy: Policy, catalog: Catalog, showing: Showing | None) -> Actions:
+    def actions(self, policy: Policy, catalog: Catalog, showing: Showing) -> Actions:
         """Return the loop under one policy and one catalog."""
-        deciding, remembering, clock = self.deciding, self.remembering, self.clock
+        deciding, sessions, clock = self.deciding, self.sessions, self.clock
         routing = _routing(deciding, catalog, clock)
         decider = Decider(self.credentials, policy, catalog, clock, routing, self.rescues)
         rules = deciding.rules if deciding is not None else Rules()
         handover = deciding.handover if deciding is not None else None
         stages = Stages(
             thread_of=(
-                state_threads(remembering, policy, catalog, clock)
+                state_threads(sessions, policy, catalog, clock)
                 if deciding is None
-                else _threads(deciding, catalog, clock, self.rescues)
+                else _threads(sessions, rules, catalog, clock, self.rescues)
             ),
             decider=decider,
             summaries=Summaries(handover, self.ledger, catalog),
@@ -110,13 +106,9 @@ class Serving:
             credentials=self.credentials,
             ledger=self.ledger,
             dispatch=self.dispatch,
-            watchers=showing.watchers if showing is not None else None,
-            commands=(
-                Commands(remembering.sessions, decider, catalog, clock, rules.strategy.value)
-                if remembering is not None
-                else None
-            ),
-            issuers=(Issuers(remembering.sessions, clock) if remembering is not None else None),
+            watchers=showing.watchers,
+            commands=Commands(sessions, decider, catalog, clock, rules.strategy.value),
+            issuers=Issuers(sessions, clock),
             tagged_models=catalog.tagged_models,
         )
         return Actions(
@@ -128,18 +120,17 @@ class Serving:
             running=self.running,
         )
 
-    def table(self, actions: Actions, catalog: Catalog, showing: Showing | None) -> RouteTable:
+    def table(self, actions: Actions, catalog: Catalog, showing: Showing) -> RouteTable:
         """Return the routes to a loop."""
         served = Served(self.intake, actions, self.dispatch, self.office, catalog, self.readiness)
-        more = showing.routes(self.intake) if showing is not None else {}
-        return table(served, self.settings, more)
+        return table(served, self.settings, showing.routes(self.intake))
 
 
 def _threads(
-    deciding: Deciding, catalog: Catalog, clock: Clock, rescues: RescueRules
+    sessions: Sessions, rules: Rules, catalog: Catalog, clock: Clock, rescues: RescueRules
 ) -> Callable[[Action], Thread]:
     """Return what gives each action its session."""
-    sessions, strategy = deciding.sessions, deciding.rules.strategy.value
+    strategy = rules.strategy.value
     return lambda action: SessionThread(sessions, action, catalog, strategy, clock, rescues)
 
 

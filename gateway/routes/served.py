@@ -36,7 +36,7 @@ class Served:
 
 
 def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable:
-    """Return the table; ``more`` are routes of parts that not every gateway has."""
+    """Return the table; ``more`` are the routes that explain and show."""
     intake, actions, dispatch = served.intake, served.actions, served.dispatch
     health = Health(served.readiness)
     models = Models(intake, served.catalog)

@@ -89,21 +89,3 @@ class RpcServer:
         if self._server is not None:
             server, self._server = self._server, None
             await server.stop(grace_s)
-
-
-class NoRpc:
-    """Stands for a server where there is none."""
-
-    port = 0
-
-    async def start(self) -> None:
-        """Do nothing."""
-
-    def open(self) -> None:
-        """Do nothing."""
-
-    async def stop_serving(self) -> None:
-        """Do nothing."""
-
-    async def stop(self, grace_s: float) -> None:
-        """Do nothing."""

@@ -12,17 +12,21 @@ from pydantic import SecretStr
 
 from gateway.build import Gateway
 from gateway.eligibility import Policy
-from gateway.model import BindingRef, Head, StreamFailure, Tail
+from gateway.model import BindingRef, Head, Strategy, StreamFailure, Tail
 from gateway.office.ports import Pool
 from gateway.remembering import Remembering
 from gateway.serving import Deciding
+from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
+from gateway.showing import Showing, Sources
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import StopReason, Usage
 from services.runtime.clock import SystemClock
+from tests.fakes.explaining import FakePreviews, requested
 from tests.fakes.ledger import MemoryLedgerStore, book_in
 from tests.fakes.ports import FakeCredentials, FakeDispatch, MemoryKeyStore
+from tests.fakes.sessions import MemorySessionStore
 
 ADMIN = "admin-token-of-tests"
 KEY = "rk_test_0123456789abcdefghij"
@@ -73,6 +77,10 @@ def tail(failure: StreamFailure | None = None) -> Tail:
     return Tail(Usage(fresh_input=7, output=3), StopReason.END_TURN, failure)
 
 
+def remembering_in(store: MemorySessionStore) -> Remembering:
+    return Remembering(store, Sessions(store, SystemClock(), is_shared=False))
+
+
 @dataclass
 class Stack:
     """A running gateway and all that stands around it."""
@@ -98,21 +106,30 @@ class Stack:
 
     catalog: Catalog = field(default_factory=catalog)
     deciding: Deciding | None = None
-    remembering: Remembering | None = None
+    remembering: Remembering = field(default_factory=lambda: remembering_in(MemorySessionStore()))
     pool: Pool | None = None
 
     async def start(self) -> None:
+        clock = SystemClock()
+        sources = Sources(self.credentials, self.policy, self.catalog, clock)
         self.gateway = Gateway(
             self.settings,
             self.policy,
             self.catalog,
-            SystemClock(),
+            clock,
             store=self.store,
             ledger=book_in(self.journal, self.catalog, self.ledger),
             credentials=self.credentials,
             dispatch=self.dispatch,
-            deciding=self.deciding,
             remembering=self.remembering,
+            showing=Showing(
+                sources,
+                self.settings.model_copy(update={"rpc_listen": ""}),
+                Strategy.REQUESTED,
+                requested(sources),
+                FakePreviews(),
+            ),
+            deciding=self.deciding,
             pool=self.pool,
         )
         await self.gateway.start()

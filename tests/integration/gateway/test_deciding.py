@@ -16,6 +16,7 @@ from gateway.model import BindingRef, Head, Tail
 from gateway.model.action import Knobs
 from gateway.model.decision import PlanAnswer, Strategy, SummaryAnswer, SummaryMode
 from gateway.model.record import AttemptOutcome, AttemptRecord
+from gateway.remembering import Remembering
 from gateway.serving import Deciding
 from gateway.sessions import Session
 from gateway.sessions.memory import Sessions
@@ -65,9 +66,8 @@ class Routed:
             self.folder,
             dispatch=self.dispatch,
             catalog=self.catalog,
-            deciding=Deciding(
-                self.scorer, self.planner, self.handover, self.store, self.sessions, self.rules
-            ),
+            deciding=Deciding(self.scorer, self.planner, self.handover, self.rules),
+            remembering=Remembering(self.store, self.sessions),
         )
 
     async def ask(

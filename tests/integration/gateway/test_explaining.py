@@ -20,6 +20,7 @@ from gateway.eligibility import Policy
 from gateway.model import Failed
 from gateway.model.decision import PlanAnswer, Strategy
 from gateway.model.explained import CredentialPreview
+from gateway.remembering import Remembering
 from gateway.serving import Deciding
 from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
@@ -88,14 +89,8 @@ class Explaining:
         rehearsal_of = (
             scored(sources, self.scorer, self.planner, rules) if is_scored else requested(sources)
         )
-        deciding = Deciding(
-            self.scorer,
-            self.planner,
-            FakeHandover(),
-            self.session_store,
-            Sessions(self.session_store, clock, is_shared=True),
-            rules,
-        )
+        deciding = Deciding(self.scorer, self.planner, FakeHandover(), rules)
+        sessions = Sessions(self.session_store, clock, is_shared=True)
         self.gateway = Gateway(
             settings,
             policy,
@@ -105,6 +100,7 @@ class Explaining:
             ledger=book_in(self.folder, self.catalog, self.ledger),
             credentials=self.credentials,
             dispatch=self.dispatch,
+            remembering=Remembering(self.session_store, sessions),
             deciding=deciding if is_scored else None,
             showing=Showing(sources, settings, self.strategy, rehearsal_of, self.previews),
         )

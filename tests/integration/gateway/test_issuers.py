@@ -12,13 +12,9 @@ import pytest
 from gateway.codec.requests import dispatch_request, select_request
 from gateway.eligibility import Policy
 from gateway.model import Action, BindingRef, EligibilityRecord, Grant, PresentedIdentity
-from gateway.remembering import Remembering
-from gateway.sessions.memory import Sessions
 from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
-from services.runtime.clock import SystemClock
 from tests.fakes.ports import FakeCredentials
-from tests.fakes.sessions import MemorySessionStore
 from tests.integration.gateway.conftest import Stack, head, tail
 from tests.integration.gateway.test_responses import DONE, RESPONSES, SPOKEN, STARTED
 
@@ -49,12 +45,10 @@ class Account(FakeCredentials):
 
 @pytest.fixture
 async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    store = MemorySessionStore()
     running = Stack(
         tmp_path / "ledger",
         credentials=Account(),
         catalog=build_catalog([{"models": [_model("claude-large"), _model("claude-small")]}]),
-        remembering=Remembering(store, Sessions(store, SystemClock(), is_shared=False)),
         policy=Policy(
             "cfg",
             ("acme", "globex"),

@@ -87,7 +87,7 @@ class Running:
         sessions = Sessions(store, SystemClock(), is_shared=False)
         self.scorer = FakeScorer(CATALOG, ["signing"])
         rules = Rules(strategy=Strategy.CLUSTER)
-        deciding = Deciding(self.scorer, FakePlanner(), FakeHandover(), store, sessions, rules)
+        deciding = Deciding(self.scorer, FakePlanner(), FakeHandover(), rules)
         self.stack = Stack(
             folder,
             dispatch=self.dispatch,

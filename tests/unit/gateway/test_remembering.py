@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.remembering import Forgetful, StateThread, is_model_foreign, state_threads
+from gateway.remembering import StateThread, is_model_foreign
 from gateway.sessions.memory import Sessions
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
@@ -28,11 +28,6 @@ def test_a_model_is_foreign_where_a_provider_speaks_otherwise() -> None:
     assert is_model_foreign(action, both, CATALOG)
     unknown = replace(action, features=replace(action.features, requested_model="gone"))
     assert not is_model_foreign(unknown, other, CATALOG)
-
-
-def test_without_sessions_nothing_is_remembered() -> None:
-    thread = state_threads(None, policy(), CATALOG, FakeClock())(an_action())
-    assert isinstance(thread, Forgetful)
 
 
 @pytest.mark.spec("XLT-181")
