@@ -17,7 +17,7 @@ from pointsman.credentials.v1 import credentials_pb2_grpc as rpc
 from services.credentials.build import build
 from services.credentials.settings import CredentialsSettings
 from services.domain.catalog import build_catalog
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.runtime import host, status
 from services.runtime.channel import Channel
 from services.runtime.settings import CommonSettings
@@ -217,6 +217,14 @@ async def test_a_repeat_of_a_selection_answers_the_same_grant(rig: Rig) -> None:
         await rig.gateway.SelectCredential(selecting("a1"), timeout=SOON_S) for _ in range(3)
     ]
     assert len({answer.grant.grant_id for answer in answers}) == 1
+
+
+async def test_a_key_of_one_selection_opens_no_secret_for_another_place(rig: Rig) -> None:
+    await rig.dispatch.AcquireSecret(acquiring(2), timeout=SOON_S)
+    elsewhere = acquiring(2, provider="local")
+    error = await denied(rig.dispatch.AcquireSecret(elsewhere, timeout=SOON_S))
+    assert isinstance(error, InvalidRequestError)
+    assert error.violations[0].field == "idempotency_key"
 
 
 async def test_a_grant_is_its_actions_alone(rig: Rig) -> None:

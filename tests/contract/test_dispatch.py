@@ -62,6 +62,8 @@ class Keys(credentials_rpc.CredentialsServiceServicer):
             raise self.refusal
         provider = request.selection.binding.provider or "p1"
         answer = credentials_pb.AcquireSecretResponse(grant=grant_of(provider))
+        if request.selection.purpose == credentials_pb.SECRET_PURPOSE_LIST_MODELS:
+            answer.grant.binding.ClearField("model_id")
         answer.auth.scheme = credentials_pb.AUTH_SCHEME_X_API_KEY
         answer.auth.value_secret = SECRET
         answer.cache_until_time.FromSeconds(int(time.time()) + 50)
@@ -386,6 +388,15 @@ async def test_models_are_listed_in_pages(serve: Serve, bundle: host.Bundle) -> 
         "fake-small",
     ]
     assert not last.next_page_token
+
+
+async def test_the_lists_of_two_providers_are_asked_for_with_a_grant_each(
+    serve: Serve, bundle: host.Bundle, keys: Keys
+) -> None:
+    stub: rpc.DispatchServiceAsyncStub = rpc.DispatchServiceStub((await serve(bundle)).channel())
+    for provider in ("p1", "p2"):
+        await stub.ListUpstreamModels(pb.ListUpstreamModelsRequest(provider=provider), timeout=5)
+    assert len({asked.selection.idempotency_key for asked in keys.asked}) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,24 @@ from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import CredentialOwner
 
 if TYPE_CHECKING:
-    from services.credentials.model import BindingRef, PresentedIdentity, Query
+    from services.credentials.model import BindingRef, PresentedIdentity, Query, Selected
 
 
 def key_of(query: Query) -> tuple[str, str]:
     """Return what a repeat of a selection is known by."""
     return (query.installation_id, query.idempotency_key)
+
+
+def check_repeated(query: Query, earlier: Selected) -> None:
+    """Check that a selection repeats the one that its key was used for: a secret is for one place.
+
+    Raises:
+        InvalidRequestError: it does not.
+    """
+    given = earlier.grant.binding
+    asked = query.bindings[earlier.index : earlier.index + 1]
+    if not any((b.model_id, b.provider) == (given.model_id, given.provider) for b in asked):
+        raise InvalidRequestError.of("idempotency_key", "was used for another selection")
 
 
 def presented_for(query: Query, binding: BindingRef) -> PresentedIdentity | None:

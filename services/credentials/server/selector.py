@@ -16,7 +16,12 @@ from services.credentials.model import (
 )
 from services.credentials.policy.trial import begun
 from services.credentials.server import telling
-from services.credentials.server.asking import check_permitted, key_of, presented_for
+from services.credentials.server.asking import (
+    check_permitted,
+    check_repeated,
+    key_of,
+    presented_for,
+)
 from services.credentials.server.bounded import Bounded
 from services.credentials.server.eye import Explanation, Eye
 from services.credentials.server.granting import slot_of
@@ -52,6 +57,7 @@ class Selector:
 
         Raises:
             RouterError: why nothing could be picked, or ELIGIBILITY_VIOLATION.
+            InvalidRequestError: its key was used for another selection.
         """
         check_permitted(query)
         found, selected = await self._look(query)
@@ -71,6 +77,7 @@ class Selector:
         """
         earlier = self._parts.grants.by_key(key_of(query))
         if earlier is not None:
+            check_repeated(query, earlier)
             return Explanation(None, earlier.index, None, 0.0), earlier
         found, selected = await self._try(query, place)
         self._decisions.put(query.idempotency_key, found, self._clock.monotonic_s())

@@ -77,9 +77,15 @@ def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:
 @functools.lru_cache(maxsize=MOST_KEPT)
 def _binding_ref(sealed: bytes, field: str) -> BindingRef:
     message = binding_pb2.BindingRef.FromString(sealed)
+    text(message.model_id, f"{field}.model_id")
+    text(message.provider, f"{field}.provider")
+    return _told_binding(message)
+
+
+def _told_binding(message: binding_pb2.BindingRef) -> BindingRef:
     return BindingRef(
-        model_id=text(message.model_id, f"{field}.model_id"),
-        provider=text(message.provider, f"{field}.provider"),
+        model_id=message.model_id,
+        provider=message.provider,
         upstream_id=message.upstream_id,
         binding_index=message.binding_index,
     )
@@ -131,9 +137,16 @@ def grant(message: grant_pb2.CredentialGrant, field: str) -> Grant:
     Raises:
         InvalidRequestError: it has no id or no binding.
     """
+    text(message.grant_id, f"{field}.grant_id")
+    binding_ref(message.binding, f"{field}.binding")
+    return told_grant(message)
+
+
+def told_grant(message: grant_pb2.CredentialGrant) -> Grant:
+    """Return a grant as credentials told it: one to list models with is for no model."""
     return Grant(
-        grant_id=text(message.grant_id, f"{field}.grant_id"),
-        binding=binding_ref(message.binding, f"{field}.binding"),
+        grant_id=message.grant_id,
+        binding=_told_binding(message.binding),
         attribution=attribution(message.attribution),
         credential_id=message.credential_id,
         credential_version=message.credential_version,

@@ -55,9 +55,13 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
     """Return what an answer lets an attempt do.
 
     Raises:
-        CredentialDenied: the form of authentication is not known; nothing may be sent under it.
-        InvalidRequestError: the answer lacks its grant.
+        CredentialDenied: the form of authentication is not known, and nothing may be sent under it;
+            or the answer lacks its grant.
     """
+    if not message.grant.grant_id:
+        raise CredentialDenied(
+            FailureClass.CREDENTIALS_UNREACHABLE, "credentials answered without a grant"
+        )
     auth = message.auth
     scheme = tables.AUTH_SCHEME.get(auth.scheme)
     if scheme is None:
@@ -65,7 +69,7 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
             FailureClass.CREDENTIALS_DISABLED, "the credential's form of authentication is unknown"
         )
     return Access(
-        grant=common.grant(message.grant, "grant"),
+        grant=common.told_grant(message.grant),
         auth=Auth(
             scheme=scheme,
             secret=auth.value_secret,

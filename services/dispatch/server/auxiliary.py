@@ -160,7 +160,7 @@ async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
             action=ActionRef("", order.installation_id),
             binding=BindingRef("", order.provider),
             purpose=SecretPurpose.LIST_MODELS,
-            idempotency_key="list-models",
+            idempotency_key=f"list-models/{order.provider}",
         )
     )
     url = address.models_url(access.base_url or endpoint.base_url, endpoint.family)

@@ -2,16 +2,24 @@ from __future__ import annotations
 
 import pytest
 from pointsman.common.v1 import action_pb2, attempt_pb2, grant_pb2
+from pointsman.credentials.v1 import credentials_pb2 as credentials_pb
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec import enums, parts, peers, requests
 from services.dispatch.codec.enums import Table
-from services.dispatch.model.access import Ended, Grant, HeadersSeen, Report, StillAlive
+from services.dispatch.model.access import (
+    CredentialDenied,
+    Ended,
+    Grant,
+    HeadersSeen,
+    Report,
+    StillAlive,
+)
 from services.dispatch.model.enums import AttemptCause, EndKind
 from services.dispatch.model.outcome import Started
 from services.dispatch.model.plan import BindingRef, Budget
 from services.domain.errors import InvalidRequestError
-from services.domain.vocab import WireFamily
+from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.model import Address
 from tests.fakes.credentials import attribution_of
 
@@ -101,6 +109,14 @@ def test_a_bad_field_is_named(change: object, field: str) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         requests.order_of(message, Budget())
     assert caught.value.violations[0].field == field
+
+
+def test_an_answer_of_credentials_that_lacks_its_grant_is_no_fault_of_the_callers() -> None:
+    answer = credentials_pb.AcquireSecretResponse()
+    answer.auth.scheme = credentials_pb.AUTH_SCHEME_BEARER
+    with pytest.raises(CredentialDenied) as caught:
+        peers.access_of(answer)
+    assert caught.value.failure_class is FailureClass.CREDENTIALS_UNREACHABLE
 
 
 def test_a_page_token_is_ours_or_refused() -> None:
