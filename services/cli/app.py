@@ -9,6 +9,7 @@ import typer
 
 from services.cli import (
     credentials,
+    doctor,
     exclusions,
     explaining,
     keys,
@@ -17,6 +18,7 @@ from services.cli import (
     scoring,
     simulating,
 )
+from services.cli.clients.command import client
 from services.cli.demo import command
 from services.cli.options import AsJson, ConfigFile
 
@@ -37,8 +39,11 @@ app.add_typer(scoring.scorer, name="scorer")
 app.add_typer(ledgering.ledger, name="ledger")
 app.add_typer(exclusions.exclusions, name="exclusions")
 
+app.add_typer(client, name="client")
+
 app.command()(explaining.route)
 app.command()(command.demo)
+app.command()(doctor.doctor)
 
 
 class Part(enum.StrEnum):

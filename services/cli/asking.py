@@ -36,6 +36,19 @@ class Asker:
         self._session = session
         self._server = server
 
+    @property
+    def server(self) -> str:
+        """Return the router's address, without a slash at its end."""
+        return self._server
+
+    async def look(self, path: str) -> tuple[int, Answered]:
+        """Return the status and the document at a path, whatever they are.
+
+        Raises:
+            StartError: the router is not there.
+        """
+        return await self._sent("GET", path, None, {}, {})
+
     async def get(self, path: str) -> Answered:
         """Return the document at a path.
 

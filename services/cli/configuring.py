@@ -23,6 +23,15 @@ def check(file: Path | None) -> None:
     Raises:
         ConfigError: it cannot.
     """
+    print(f"ok: {verdict(file)}")
+
+
+def verdict(file: Path | None) -> str:
+    """Return what a usable configuration is made of.
+
+    Raises:
+        ConfigError: it cannot be used.
+    """
     document = read_document(file)
     settings = document.section(Settings)
     is_sandboxed = wants_sandbox(settings)
@@ -34,7 +43,7 @@ def check(file: Path | None) -> None:
         catalog = catalog_of(document, settings, is_sandboxed=is_sandboxed)
         policy_of(settings.routing, settings, catalog)
     source = document.file or "no file, defaults and environment"
-    print(f"ok: {source} ({len(catalog.models)} models, catalog {catalog.version})")
+    return f"{source} ({len(catalog.models)} models, catalog {catalog.version})"
 
 
 def show(file: Path | None, *, with_origin: bool, as_json: bool) -> None:
