@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 ELIGIBILITY_TIMEOUT_S = 0.25
 SELECT_TIMEOUT_S = 0.25
 MINTING_TIMEOUT_S = 5.0
+GIVE_BACK_TIMEOUT_S = 1.0
 STALE_AFTER_S = 60.0
 """How long a snapshot holds without a sign of life of the watch that feeds it."""
 ASK_AGAIN_AFTER_S = 300.0
@@ -126,6 +128,7 @@ class CredentialsClient:
         self._clock = clock
         self._book = SnapshotBook(clock)
         self._watch: asyncio.Task[None] | None = None
+        self._returns: set[asyncio.Task[None]] = set()
         self.is_watching = False
         """Whether the watch stands."""
 
@@ -134,8 +137,9 @@ class CredentialsClient:
         self._watch = in_background(self._watch_for_ever(), "watch-credentials")
 
     async def aclose(self) -> None:
-        """End the watch."""
-        await ended(self._watch)
+        """End the watch, and what is given back."""
+        for task in (self._watch, *self._returns):
+            await ended(task)
 
     async def eligibility(
         self, installation_id: InstallationId, presented: Sequence[Presented]
@@ -194,6 +198,20 @@ class CredentialsClient:
                 return None
             raise fault from None
         return answers.grant_of(answer)
+
+    def give_back(self, action: Action, grant: Grant) -> None:
+        """Free the slot of a grant that nobody else reports on; never waits.
+
+        Where nobody answers, the grant lapses.
+        """
+        task = in_background(self._give_back(action, grant), "give-back")
+        self._returns.add(task)
+        task.add_done_callback(self._returns.discard)
+
+    async def _give_back(self, action: Action, grant: Grant) -> None:
+        request = requests.return_of(action, grant, self._clock.now_unix_s())
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            await self._stub.ReportAttempt(request, timeout=GIVE_BACK_TIMEOUT_S)
 
     async def _watch_for_ever(self) -> None:
         resume_token = ""

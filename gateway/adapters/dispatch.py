@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
@@ -15,6 +16,8 @@ from services.runtime import status
 from services.runtime.host import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gateway.model import Action, BindingRef, EligibilityRecord, Grant, Part, Plan
     from services.runtime.channel import Channel
 
@@ -24,10 +27,14 @@ COUNT_TIMEOUT_S = 10.0
 
 
 class DispatchClient:
-    """Calls dispatch over a channel; never twice for one action."""
+    """Calls dispatch over a channel; never twice for one action.
 
-    def __init__(self, channel: Channel) -> None:
+    ``give_back`` is told of grants whose walk was lost or refused: nobody else reports on them.
+    """
+
+    def __init__(self, channel: Channel, give_back: Callable[[Action, Grant], None]) -> None:
         self._stub = dispatch_pb2_grpc.DispatchServiceStub(channel)
+        self._give_back = give_back
 
     def dispatch(
         self,
@@ -39,7 +46,8 @@ class DispatchClient:
     ) -> RunningAnswer:
         """Start the one walk of ``action``."""
         request = requests.dispatch_request(action, record, plan, grant, VERSION)
-        return RunningAnswer(self._stub.Dispatch(request, timeout=budget_s))
+        lost = _nothing if grant is None else partial(self._give_back, action, grant)
+        return RunningAnswer(self._stub.Dispatch(request, timeout=budget_s), lost)
 
     async def count_tokens(
         self, action: Action, record: EligibilityRecord | None, binding: BindingRef | None
@@ -56,8 +64,9 @@ class DispatchClient:
 class RunningAnswer:
     """The parts of one walk; belongs to one reader."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, lost: Callable[[], None]) -> None:
         self._call = call
+        self._lost = lost
         self._ready: deque[dispatch_pb2.DispatchResponse] = deque()
 
     async def read(self) -> Part | None:
@@ -75,6 +84,7 @@ class RunningAnswer:
         try:
             message = await self._call.read()
         except grpc.aio.AioRpcError as error:
+            self._lost()
             raise _fault(error) from None
         except asyncio.CancelledError:
             if _is_own_task_cancelled():
@@ -90,6 +100,10 @@ class RunningAnswer:
     def cancel(self) -> None:
         """End the walk."""
         self._call.cancel()
+
+
+def _nothing() -> None:
+    """Give nothing back."""
 
 
 def _fault(error: grpc.aio.AioRpcError) -> RouterError:

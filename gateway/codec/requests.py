@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from services.domain.fields import Fields
     from services.domain.wire.state.kept import Restored
 
+_AFTER_ALL = 2**31
+"""Number of a report that comes after all that dispatch may have sent of an attempt."""
+
 
 def action_context(action: Action) -> Fields:
     """Return the context that every call of an action carries."""
@@ -145,6 +148,26 @@ def select_request(
         request.max_wait.FromNanoseconds(round(max_wait_s * 1e9))
     write_record(request.eligibility, record)
     return request
+
+
+def return_of(
+    action: Action, grant: Grant, now_unix_s: float
+) -> credentials_pb2.ReportAttemptRequest:
+    """Return the report that frees the slot of a grant which dispatch was lost with."""
+    given = grant_pb2.CredentialGrant.FromString(grant.wire)
+    report = credentials_pb2.AttemptReport(
+        grant_id=given.grant_id,
+        action_id=action.id,
+        attempt_number=1,
+        sequence_number=_AFTER_ALL,
+        credential_id=given.credential_id,
+        credential_version=given.credential_version,
+        presented_hash=given.presented_hash,
+        binding=given.binding,
+        ended=credentials_pb2.AttemptEnded(kind=credentials_pb2.END_KIND_NOT_SENT),
+    )
+    report.ended.end_time.FromNanoseconds(round(now_unix_s * 1e9))
+    return credentials_pb2.ReportAttemptRequest(reports=[report])
 
 
 def _required_credential_id(action: Action) -> str:

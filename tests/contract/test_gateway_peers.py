@@ -71,6 +71,7 @@ class Credentials(credentials_pb2_grpc.CredentialsServiceServicer):
         self.questions: list[credentials_pb2.GetEligibilityRequest] = []
         self.selections: list[credentials_pb2.SelectCredentialRequest] = []
         self.watches: list[credentials_pb2.WatchCredentialsRequest] = []
+        self.reports: list[credentials_pb2.AttemptReport] = []
         self.fault: RouterError | None = None
         self.delay_s = 0.0
         self.events: asyncio.Queue[credentials_pb2.WatchCredentialsResponse] = asyncio.Queue()
@@ -116,6 +117,16 @@ class Credentials(credentials_pb2_grpc.CredentialsServiceServicer):
             raise self.fault
         grant = grant_pb2.CredentialGrant(grant_id="g1", binding=request.bindings[0])
         return credentials_pb2.SelectCredentialResponse(grant=grant)
+
+    async def ReportAttempt(  # noqa: N802 - name fixed by the proto
+        self,
+        request: credentials_pb2.ReportAttemptRequest,
+        context: grpc.aio.ServicerContext[
+            credentials_pb2.ReportAttemptRequest, credentials_pb2.ReportAttemptResponse
+        ],
+    ) -> credentials_pb2.ReportAttemptResponse:
+        self.reports += request.reports
+        return credentials_pb2.ReportAttemptResponse()
 
     async def WatchCredentials(  # noqa: N802 - name fixed by the proto
         self,
@@ -293,6 +304,21 @@ async def test_a_denial_is_raised_and_a_silence_is_no_grant(
     assert await client.select(action(), (BINDING,), RECORD, ()) is None
 
 
+@pytest.mark.spec("CRD-158")
+async def test_a_grant_that_is_given_back_frees_its_slot_and_marks_nothing(
+    client: CredentialsClient, servicer: Credentials
+) -> None:
+    grant = await client.select(action(), (BINDING,), RECORD, ())
+    assert grant is not None
+    client.give_back(action(), grant)
+    await until(lambda: bool(servicer.reports))
+    (report,) = servicer.reports
+    assert (report.grant_id, report.action_id) == ("g1", "act_1")
+    assert report.binding.model_id == BINDING.model_id
+    assert report.ended.kind == credentials_pb2.END_KIND_NOT_SENT
+    await client.aclose()
+
+
 async def test_the_watch_renews_snapshots_and_starts_anew_when_its_token_is_too_old(
     channel: Channel, servicer: Credentials, clock: FakeClock
 ) -> None:
@@ -354,13 +380,21 @@ def dispatcher() -> Dispatcher:
 
 
 @pytest.fixture
-async def dispatch(dispatcher: Dispatcher, serve: Serve) -> DispatchClient:
+def returned() -> list[Grant]:
+    """Give the grants that were given back."""
+    return []
+
+
+@pytest.fixture
+async def dispatch(dispatcher: Dispatcher, serve: Serve, returned: list[Grant]) -> DispatchClient:
     def attach(server: Any) -> None:
         dispatch_pb2_grpc.add_DispatchServiceServicer_to_server(dispatcher, server)
 
-    return DispatchClient((await serve(bundle_of("dispatch", attach))).channel("gateway"))
+    channel = (await serve(bundle_of("dispatch", attach))).channel("gateway")
+    return DispatchClient(channel, lambda _, grant: returned.append(grant))
 
 
+GRANT = Grant(0, Attribution(), grant_pb2.CredentialGrant(grant_id="g1").SerializeToString())
 PLAN = Plan((BINDING,), is_stream_usage_wanted=True, affinity_key="aa")
 
 
@@ -412,6 +446,19 @@ async def test_faults_of_dispatch_keep_their_reason(
         await dispatch.dispatch(action(), RECORD, PLAN, None, 5.0).read()
     assert caught.value.reason is reason
     assert isinstance(caught.value, PeerError) is is_peer
+
+
+@pytest.mark.spec("CRD-158")
+async def test_the_grant_of_a_walk_that_dispatch_is_lost_with_is_given_back_once(
+    dispatch: DispatchClient, dispatcher: Dispatcher, returned: list[Grant]
+) -> None:
+    assert await dispatch.dispatch(action(), RECORD, PLAN, GRANT, 5.0).read() is None
+    assert not returned
+    dispatcher.fault = RouterError(Reason.DRAINING, "x")
+    for grant in (GRANT, None):
+        with pytest.raises(RouterError):
+            await dispatch.dispatch(action(), RECORD, PLAN, grant, 5.0).read()
+    assert returned == [GRANT]
 
 
 async def test_a_walk_over_its_deadline_is_a_peer_that_is_late(

@@ -16,7 +16,7 @@ from services.domain.vocab import WireFamily
 from tests.e2e import streams
 from tests.e2e.conversations import DIALECTS
 from tests.e2e.deployments import ALL, GATEWAY, Deployment
-from tests.e2e.settings import CHAT, MESSAGES
+from tests.e2e.settings import CHAT, MESSAGES, UNKEYED, Wishes
 from tests.e2e.streams import Stream
 from tests.fakes.upstream import FakeUpstream, Fault
 
@@ -27,7 +27,19 @@ BRIEF = Fault(chunks=15, chunk_delay=0.1)
 SOON_SECONDS = 2.0
 BACK_SECONDS = 10.0
 
+ONE_AT_A_TIME = UNKEYED
+"""Here its provider has a key after all, which takes one attempt at a time."""
+
 by_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.value)
+
+
+@pytest.fixture(scope="module")
+def wishes(provider: FakeUpstream) -> Wishes:
+    limited = (
+        f'[providers.fireworks]\nbase_url = "{provider.base_url}/v1"\n'
+        '[[credentials]]\nprovider = "fireworks"\nsecret = "key"\nmax_in_flight = 1\n'
+    )
+    return Wishes(tables=limited)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -98,6 +110,23 @@ async def test_without_dispatch_clients_are_told_to_come_back(
         assert time.monotonic() - started < SOON_SECONDS
         _assert_unavailable(answer, dialect)
     assert provider.requests == []
+
+
+@pytest.mark.spec("CRD-158")
+async def test_attempts_that_dispatch_is_lost_with_keep_no_slot(
+    fleet: Deployment, provider: FakeUpstream
+) -> None:
+    provider.script(SLOW)
+    async with streams.streaming(fleet, WireFamily.OPENAI_CHAT, ONE_AT_A_TIME) as stream:
+        await stream.read_frames(4)
+        await fleet.kill("dispatch")
+        await stream.read_to_end()
+    for _ in range(2):
+        away = await streams.ask(fleet, WireFamily.OPENAI_CHAT, ONE_AT_A_TIME)
+        _assert_unavailable(away, WireFamily.OPENAI_CHAT)
+    await fleet.start("dispatch")
+    served = await _until_served(fleet, WireFamily.OPENAI_CHAT, ONE_AT_A_TIME)
+    assert served.status_code == 200, served.text
 
 
 @by_dialect

@@ -54,7 +54,7 @@ ALLOWED_CALLERS = {
     f"/{FULL_NAME}/{method}": callers
     for method, callers in {
         "AcquireSecret": frozenset({"dispatch"}),
-        "ReportAttempt": frozenset({"dispatch"}),
+        "ReportAttempt": frozenset({"dispatch", "gateway"}),
         "SelectCredential": frozenset({"gateway"}),
         "GetEligibility": frozenset({"gateway"}),
     }.items()

@@ -157,7 +157,8 @@ class CredentialsServiceServicer:
     def ReportAttempt(self, request, context):
         """Reports what upstreams said, in batches and three phases: HEADERS when response headers came
         (sent within 50 ms), ALIVE while a stream runs, ENDED at the end, which frees the grant's slot.
-        Called by dispatch only, off the client's path. Deadline: 1 s. Idempotent by report identity;
+        Called by dispatch off the client's path, and by the gateway for a grant that dispatch was lost
+        with, which ends it as NOT_SENT. Deadline: 1 s. Idempotent by report identity;
         UNAVAILABLE is retried from a bounded queue, where only ALIVE and unchanged 2xx HEADERS may be
         dropped and are counted; a non-2xx, a change of quota and an end never are. Without an answer
         nothing waits; grants then expire by themselves.
