@@ -47,17 +47,16 @@ async def acknowledge(action: Action, reply: Reply, words: str, now_unix_s: floa
     answer_id = new_id(_PREFIXES.get(surface.value, ""))
     stop = Stop(StopReason.END_TURN)
     response = Response(answer_id, ROUTER_MODEL, (Text(words),), stop, Usage(0, 0, 0))
-    headers = render.base_headers(surface, action.id)
-    headers["x-router-decision"] = "command"
-    headers["x-router-model"] = ROUTER_MODEL
+    said = (("x-router-decision", "command"), ("x-router-model", ROUTER_MODEL))
     codec = codec_for(surface)
     if not request.is_stream:
+        headers = render.base_headers(surface, action.id)
         headers["content-type"] = render.JSON_TYPE
-        await reply.whole(200, list(headers.items()), codec.encode_response(response, context))
+        body = codec.encode_response(response, context)
+        await reply.whole(200, [*headers.items(), *said], body)
         return
-    headers["content-type"] = render.SSE_TYPE
-    headers["cache-control"] = "no-cache"
-    await reply.begin(200, list(headers.items()))
+    headers = render.stream_headers(surface, action.id)
+    await reply.begin(200, [*headers.items(), *said])
     await reply.write(codec.stream_encoder(context).feed(events_of(response)))
     await reply.end()
 
@@ -70,7 +69,7 @@ async def refuse(action: Action, reply: Reply, error: ClientError) -> None:
         if action.request.is_stream and action.surface is WireFamily.OPENAI_RESPONSES:
             await _fail_stream(action, reply, error)
             return
-    headers = render.error_headers(action.surface, action.id, error)
+    headers = render.error_headers(action.surface, error)
     body = codec_for(action.surface).encode_error(error)
     await reply.whole(status_of(error, action.surface), headers, body)
 
@@ -84,9 +83,7 @@ def as_vendors(error: ClientError, surface: WireFamily) -> ClientError:
 async def _fail_stream(action: Action, reply: Reply, error: ClientError) -> None:
     """Answer with a stream that says nothing but the error."""
     context = RenderContext(action.request.model, 0, new_id, tools=action.request.tools)
-    headers = render.base_headers(action.surface, action.id)
-    headers["content-type"] = render.SSE_TYPE
-    headers["cache-control"] = "no-cache"
+    headers = render.stream_headers(action.surface, action.id)
     await reply.begin(200, list(headers.items()))
     await reply.write(codec_for(action.surface).stream_encoder(context).fail(error))
     await reply.end()

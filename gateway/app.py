@@ -114,10 +114,10 @@ class HttpServer:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         methods = self._table.find(request.path)
         if methods is None:
-            return unknown_route(request, new_action_id())
+            return unknown_route(request)
         handler = methods.get("GET" if request.method == "HEAD" else request.method)
         if handler is None:
-            return wrong_method(request, new_action_id(), methods)
+            return wrong_method(request, methods)
         try:
             return await handler(request)
         except Exception as error:  # noqa: BLE001 - the outermost host: every defect becomes a 500
@@ -133,4 +133,4 @@ class HttpServer:
             code="INTERNAL",
             request_id=request_id,
         )
-        return refusal(dialect_of(request), request_id, told)
+        return refusal(dialect_of(request), told)

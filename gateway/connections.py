@@ -71,14 +71,13 @@ class _Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("another answer has begun")
         is_ours = status >= _INTERNAL_STATUS
-        request_id = new_action_id()
         told = ClientError(
             kind=ErrorKind.INTERNAL if is_ours else ErrorKind.INVALID_REQUEST,
             message="internal error" if is_ours else "this is no HTTP request that can be read",
             code="INTERNAL" if is_ours else "malformed_http",
-            request_id=request_id,
+            request_id=new_action_id(),
             http_status=status,
         )
-        response = refusal(dialect_of(request), request_id, told)
+        response = refusal(dialect_of(request), told)
         response.force_close()
         return response

@@ -129,15 +129,21 @@ def cost_headers(bill: Bill | None) -> list[tuple[str, str]]:
     ]
 
 
-def error_headers(
-    surface: WireFamily, request_id: str, error: ClientError
-) -> list[tuple[str, str]]:
+def error_headers(surface: WireFamily, error: ClientError) -> list[tuple[str, str]]:
     """Return the headers of an error answer."""
-    headers = base_headers(surface, request_id)
+    headers = base_headers(surface, error.request_id)
     headers["content-type"] = JSON_TYPE
     if error.retry_after_s is not None:
         headers["retry-after"] = retry_after(error.retry_after_s)
     return list(headers.items())
+
+
+def stream_headers(surface: WireFamily, action_id: str) -> dict[str, str]:
+    """Return the headers of a stream that the router itself writes."""
+    headers = base_headers(surface, action_id)
+    headers["content-type"] = SSE_TYPE
+    headers["cache-control"] = "no-cache"
+    return headers
 
 
 def retry_after(seconds: float) -> str:

@@ -12,13 +12,14 @@ from pydantic import Field, SecretStr, model_validator
 
 from gateway.commands.model import CommandScope
 from gateway.deciding.kinds import Rules
-from gateway.model.action import OverflowStyle
+from gateway.keys import PREFIXES
+from gateway.model.action import OverflowStyle, Scope
 from gateway.model.decision import Strategy, SummaryMode
 from gateway.rescues import RescueRules
 from services.domain.wire.requirements import RequirementMode
 from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, Section
 
-KEY_PREFIX = "rk_"
+_PREFIX = PREFIXES[Scope.ROUTING]
 MIN_BOOTSTRAP_CHARS = 16
 MIN_OPEN_BOOTSTRAP_CHARS = 32
 """Shortest bootstrap key of a gateway that other machines can reach."""
@@ -76,9 +77,9 @@ class GatewaySettings(Section):
     @model_validator(mode="after")
     def _has_a_safe_bootstrap_key(self) -> Self:
         key = self.bootstrap_key.get_secret_value()
-        if key and not (key.startswith(KEY_PREFIX) and len(key) >= MIN_BOOTSTRAP_CHARS):
+        if key and not (key.startswith(_PREFIX) and len(key) >= MIN_BOOTSTRAP_CHARS):
             raise ValueError(
-                f"bootstrap_key must start with {KEY_PREFIX} and have at least"
+                f"bootstrap_key must start with {_PREFIX} and have at least"
                 f" {MIN_BOOTSTRAP_CHARS} characters"
             )
         listens = {"listen": self.listen, "rpc_listen": self.rpc_listen}

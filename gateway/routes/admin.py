@@ -220,5 +220,5 @@ def _told(error: ClientError) -> web.Response:
         "request_id": error.request_id,
     }
     answer = document({"error": shown}, status_of(error, WireFamily.OPENAI_CHAT))
-    answer.headers.update(error_headers(WireFamily.OPENAI_CHAT, error.request_id, error))
+    answer.headers.update(error_headers(WireFamily.OPENAI_CHAT, error))
     return answer

@@ -69,7 +69,7 @@ class CountTokens:
             asked = self._form.asked(arrival.body)
             action = self._intake.decoded(replace(arrival, body=asked))
         except (RouterError, WireError) as error:
-            return refusal(self._family, action_id, error_of(error, action_id))
+            return refusal(self._family, error_of(error, action_id))
         return document(self._form.told(await self._count(action)))
 
     async def _count(self, action: Action) -> int:

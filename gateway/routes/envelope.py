@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
+from gateway.ids import new_action_id
 from gateway.render import JSON_TYPE, SERVER, error_headers
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
@@ -14,8 +15,7 @@ from services.domain.wire.errors import status_of
 from services.domain.wire.model import ClientError, ErrorKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
+    from collections.abc import Collection
 
 _OF_PATHS = (
     ("/v1/messages", WireFamily.ANTHROPIC),
@@ -51,37 +51,34 @@ def document(value: object, status: int = 200) -> web.Response:
     return web.Response(status=status, headers=headers, body=orjson.dumps(value))
 
 
-def refusal(
-    surface: WireFamily, request_id: str, error: ClientError, extra: Mapping[str, str] | None = None
-) -> web.Response:
+def refusal(surface: WireFamily, error: ClientError) -> web.Response:
     """Return an error answer in the dialect of ``surface``."""
-    headers = dict(error_headers(surface, request_id, error))
-    headers.update(extra or {})
+    headers = dict(error_headers(surface, error))
     body = codec_for(surface).encode_error(error)
     return web.Response(status=status_of(error, surface), headers=headers, body=body)
 
 
-def unknown_route(request: web.BaseRequest, request_id: str) -> web.Response:
+def unknown_route(request: web.BaseRequest) -> web.Response:
     """Return the answer for a path that is not there."""
     error = ClientError(
         kind=ErrorKind.NOT_FOUND,
         message=f"no route {request.path[:200]}",
         code="route_not_found",
-        request_id=request_id,
+        request_id=new_action_id(),
     )
-    return refusal(dialect_of(request), request_id, error)
+    return refusal(dialect_of(request), error)
 
 
-def wrong_method(
-    request: web.BaseRequest, request_id: str, allowed: Collection[str]
-) -> web.Response:
+def wrong_method(request: web.BaseRequest, allowed: Collection[str]) -> web.Response:
     """Return the answer for a method that a path does not take."""
     methods = ", ".join(sorted(allowed))
     error = ClientError(
         kind=ErrorKind.INVALID_REQUEST,
         message=f"{request.method[:20]} is not allowed on {request.path[:200]}: use {methods}",
         code="method_not_allowed",
-        request_id=request_id,
+        request_id=new_action_id(),
         http_status=405,
     )
-    return refusal(dialect_of(request), request_id, error, {"allow": methods})
+    answer = refusal(dialect_of(request), error)
+    answer.headers["allow"] = methods
+    return answer

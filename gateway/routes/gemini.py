@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from gateway.arrays import ArrayReply
-from gateway.ids import new_action_id
 from gateway.routes.count import CountTokens
 from gateway.routes.envelope import unknown_route
 from gateway.routes.surface import Surface
@@ -77,4 +76,4 @@ class Gemini:
             case Asked(model, "countTokens"):
                 return await self._count.count(request, Address(model))
             case _:
-                return unknown_route(request, new_action_id())
+                return unknown_route(request)

@@ -52,8 +52,7 @@ class ListModels:
                 key.installation_id, after, size, is_servable_only=asked.is_servable_only
             )
         except RouterError as error:
-            action_id = new_action_id()
-            return refusal(surface, action_id, error_of(error, action_id))
+            return refusal(surface, error_of(error, new_action_id()))
         return document(
             watching.models_document(
                 watching.models_response(page.models, page.next_token, page.record, VERSION)

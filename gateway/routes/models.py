@@ -55,7 +55,7 @@ class Models:
             await self._intake.authenticate(request, surface)
             return document(self._listed(request, surface))
         except RouterError as error:
-            return _refused(surface, error)
+            return refusal(surface, error_of(error, new_action_id()))
 
     async def one(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer with one model; ids may hold slashes."""
@@ -64,7 +64,7 @@ class Models:
             await self._intake.authenticate(request, surface)
             model = self._named(unquote(request.rel_url.raw_path).partition("/models/")[2])
         except RouterError as error:
-            return _refused(surface, error)
+            return refusal(surface, error_of(error, new_action_id()))
         return document(_ONE.get(surface, model_shapes.openai)(model))
 
     def _listed(self, request: web.BaseRequest, surface: WireFamily) -> Mapping[str, object]:
@@ -85,8 +85,3 @@ class Models:
         near = ", ".join(self._catalog.nearest(name))
         hint = f"; did you mean {near}?" if near else ""
         raise RouterError(Reason.MODEL_NOT_FOUND, f"no model {name[:100]!r}{hint}")
-
-
-def _refused(surface: WireFamily, error: RouterError) -> web.StreamResponse:
-    request_id = new_action_id()
-    return refusal(surface, request_id, error_of(error, request_id))

@@ -56,11 +56,11 @@ class Stored:
         try:
             await self._intake.authenticate(request, FAMILY)
         except RouterError as denied:
-            return refusal(FAMILY, request_id, error_of(denied, request_id))
+            return refusal(FAMILY, error_of(denied, request_id))
         error = ClientError(
             kind=ErrorKind.NOT_FOUND,
             message="no such response: the router stores none; send the conversation as input",
             code="response_not_found",
             request_id=request_id,
         )
-        return refusal(FAMILY, request_id, error)
+        return refusal(FAMILY, error)

@@ -70,7 +70,7 @@ class Route:
             arrival = Arrival(action_id, surface, key, headers, body, started_s, presented, address)
             explained = await self._explainer.explain(self._intake.decoded(arrival), pin)
         except (RouterError, WireError) as error:
-            return refusal(surface, action_id, error_of(error, action_id))
+            return refusal(surface, error_of(error, action_id))
         return document(explanation(route_decision(explained, VERSION, wants_explanation=True)))
 
 

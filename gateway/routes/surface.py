@@ -73,7 +73,7 @@ class Surface:
 
     def _refused(self, error: ClientError) -> web.Response:
         """Return an error from before the action began, with a log line of its own."""
-        response = refusal(self._family, error.request_id, error)
+        response = refusal(self._family, error)
         _log.info(
             "request_refused",
             action_id=error.request_id,
