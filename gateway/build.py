@@ -22,12 +22,10 @@ from gateway.office.keys import KeyDesk
 from gateway.office.ledger import LedgerDesk
 from gateway.peers import PEERS, SOFT_PEERS, peers_of
 from gateway.policy import policy_of
-from gateway.remembering import Remembering
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
-from gateway.rpc.server import NoRpc
 from gateway.serving import Deciding, Renewed, Serving
-from gateway.showing import Showing, Sources, moved, showing_of
+from gateway.showing import Sources, moved, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
 from services.runtime.config import ConfigError
 from services.runtime.log import get_logger
@@ -40,8 +38,10 @@ if TYPE_CHECKING:
     from gateway.ledger.ports import Ledger
     from gateway.office.ports import Pool
     from gateway.ports import Background, Credentials, Dispatch, KeyStore
+    from gateway.remembering import Remembering
     from gateway.rescues import RescueRules
     from gateway.settings import GatewaySettings, RoutingSettings
+    from gateway.showing import Showing
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel, ChannelTo
     from services.runtime.clock import Clock
@@ -69,12 +69,12 @@ class Gateway:
         ledger: Ledger,
         credentials: Credentials,
         dispatch: Dispatch,
+        remembering: Remembering,
+        showing: Showing,
         background: Sequence[Background] = (),
         probes: Sequence[PeerProbe] = (),
         deciding: Deciding | None = None,
-        showing: Showing | None = None,
         rescues: RescueRules = DEFAULT_RULES,
-        remembering: Remembering | None = None,
         pool: Pool | None = None,
         exclusions: Exclusions | None = None,
         renewed: Renew | None = None,
@@ -83,10 +83,9 @@ class Gateway:
         self._clock = clock
         self._store = store
         self._ledger = ledger
-        shadows = [showing.shadow] if showing is not None and showing.shadow is not None else []
         self._exclusions = exclusions
-        kept = [] if exclusions is None else [exclusions]
-        self._background = (*background, *probes, *shadows, *kept)
+        more = [each for each in (showing.shadow, exclusions) if each is not None]
+        self._background = (*background, *probes, *more)
         self._probes = tuple(probes)
         self._is_started = False
         self.first_key: FirstKey | None = None
@@ -99,8 +98,6 @@ class Gateway:
             settings.in_band_commands,
             settings.overflow_style,
         )
-        if deciding is not None:
-            remembering = Remembering(deciding.store, deciding.sessions)
         self._remembering = remembering
         self._serving = Serving(
             settings,
@@ -111,13 +108,13 @@ class Gateway:
             credentials,
             dispatch,
             deciding,
-            remembering,
+            remembering.sessions,
             rescues,
             self.readiness,
         )
         self._renewed = renewed
         self._actions = self._serving.actions(policy, catalog, showing)
-        self._rpc = showing.rpc_server(intake) if showing is not None else NoRpc()
+        self._rpc = showing.rpc_server(intake)
         self._server = HttpServer(self._serving.table(self._actions, catalog, showing))
         if exclusions is not None:
             exclusions.on_change = self._readopt
@@ -173,8 +170,7 @@ class Gateway:
         await self._server.start(self._settings.listen)
         await self._rpc.start()
         await self._ledger.start()
-        if self._remembering is not None:
-            await self._remembering.start()
+        await self._remembering.start()
         installation_id = await self._store.default_installation()
         self.first_key = await ensure_first_key(
             self._store,
@@ -215,8 +211,7 @@ class Gateway:
         await self._server.aclose()
         for each in self._background:
             await each.aclose()
-        if self._remembering is not None:
-            await self._remembering.aclose()
+        await self._remembering.aclose()
         await self._ledger.aclose()
         await self._store.aclose()
 
@@ -243,7 +238,6 @@ def build(
     exclusions = Exclusions(store, clock, Resting(Edition(common, catalog), routing, policy))
     if routing.is_sub_agent_pair_halved:
         _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
-    remembering = open_sessions(settings, clock)
     showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
     ledger = open_ledger(settings, catalog, clock, showing.feed.settled)
 
@@ -268,24 +262,22 @@ def build(
         ledger=ledger,
         credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"], credentials.give_back),
+        remembering=open_sessions(settings, clock),
+        showing=showing,
         background=(credentials,),
         probes=[
             PeerProbe(name, channel, clock, is_needed=name in needed - SOFT_PEERS)
             for name, channel in peers.items()
         ],
-        deciding=deciding_of(routing, peers, remembering),
-        showing=showing,
+        deciding=_deciding(routing, peers),
         rescues=routing.rescue_rules,
-        remembering=remembering,
         pool=PoolClient(peers["credentials"]),
         exclusions=exclusions,
         renewed=renewed,
     )
 
 
-def deciding_of(
-    routing: RoutingSettings, peers: Mapping[str, Channel], remembering: Remembering
-) -> Deciding | None:
+def _deciding(routing: RoutingSettings, peers: Mapping[str, Channel]) -> Deciding | None:
     """Return what the strategy needs besides; None: the client names the model."""
     if routing.strategy is Strategy.REQUESTED:
         return None
@@ -293,7 +285,5 @@ def deciding_of(
         scorer=ScorerClient(peers["scorer"], routing.strategy.value),
         planner=PlannerClient(peers["planner"]),
         handover=HandoverClient(peers["handover"]),
-        store=remembering.store,
-        sessions=remembering.sessions,
         rules=routing.rules,
     )
