@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import email.utils
 from typing import TYPE_CHECKING
 
 from services.dispatch.model.enums import AuthScheme
+from services.domain.dates import http_date
 from services.domain.vocab import WireFamily
 
 if TYPE_CHECKING:
@@ -171,10 +171,8 @@ def _told_wait_s(headers: HeaderPairs, now_unix_s: float) -> float | None:
     seconds = _number(text)
     if seconds is not None:
         return seconds
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now_unix_s)
-    except (ValueError, OverflowError):
-        return None
+    date = http_date(text)
+    return None if date is None else max(0.0, date - now_unix_s)
 
 
 def _number(text: str) -> float | None:

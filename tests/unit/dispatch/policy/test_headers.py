@@ -105,6 +105,7 @@ def test_reports_carry_quota_and_time_only() -> None:
         ("inf", None),
         ("", None),
         ("Sun, 15 Jun 2025 15:06:50 GMT", 10.0),
+        ("Sun Jun 15 15:06:50 2025", 10.0),
         ("Sun, 15 Jun 2025 15:06:00 GMT", 0.0),
         ("1e308", headers.MAX_RETRY_AFTER_S),
         ("Fri, 31 Dec 9999 23:59:59 GMT", headers.MAX_RETRY_AFTER_S),
