@@ -480,6 +480,40 @@ async def test_credentials_are_made_changed_listed_and_removed(rig: Rig) -> None
     assert error.reason is Reason.CREDENTIAL_NOT_FOUND
 
 
+@pytest.mark.parametrize("seconds", [-1, 253_402_300_800, 2**63 - 1])
+async def test_a_token_that_ends_at_no_time_there_is_is_not_stored(rig: Rig, seconds: int) -> None:
+    making = pb.CreateCredentialRequest(
+        idempotency_key="k1",
+        spec=pb.CredentialSpec(provider="openai", kind=grant_pb2.CREDENTIAL_KIND_CODEX_OAUTH),
+        secrets=pb.CredentialSecrets(
+            value_secret="canary", expire_time=timestamp_pb2.Timestamp(seconds=seconds)
+        ),
+        actor="ann",
+    )
+    error = await denied(rig.gateway.CreateCredential(making, timeout=SOON_S))
+    assert isinstance(error, InvalidRequestError)
+    assert error.violations[0].field == "secrets.expire_time"
+    listed = await rig.gateway.ListCredentials(pb.ListCredentialsRequest(), timeout=SOON_S)
+    assert {one.spec.provider for one in listed.credentials} == {"anthropic", "local"}
+
+
+@pytest.mark.parametrize("field", ["send_time", "headers.receive_time"])
+@pytest.mark.parametrize(("seconds", "nanos"), [(-(10**15), 0), (2**62, 0), (1, -1)])
+async def test_a_report_of_a_time_that_is_none_is_set_aside(
+    rig: Rig, field: str, seconds: int, nanos: int
+) -> None:
+    given = (await rig.dispatch.AcquireSecret(acquiring(2), timeout=SOON_S)).grant
+    report = reporting(given, rig.clock, 429)
+    time = report.send_time if field == "send_time" else report.headers.receive_time
+    time.CopyFrom(timestamp_pb2.Timestamp(seconds=seconds, nanos=nanos))
+    reports = pb.ReportAttemptRequest(reports=[report, reporting(given, rig.clock, 200)])
+    told = await rig.dispatch.ReportAttempt(reports, timeout=SOON_S)
+    assert [one.outcome for one in told.results] == [
+        pb.REPORT_OUTCOME_INVALID,
+        pb.REPORT_OUTCOME_APPLIED,
+    ]
+
+
 @pytest.mark.spec("DSP-186")
 @pytest.mark.parametrize("is_declared", [True, False])
 async def test_who_gave_an_address_is_told(

@@ -134,7 +134,7 @@ def decode_secrets(secrets: pb.CredentialSecrets) -> Secrets:
     """Return the secrets of a credential.
 
     Raises:
-        InvalidRequestError: a header has no name.
+        InvalidRequestError: a header has no name, or a time is none.
     """
     for index, header in enumerate(secrets.headers):
         required(header.name, f"secrets.headers[{index}].name", 128)
@@ -146,7 +146,7 @@ def decode_secrets(secrets: pb.CredentialSecrets) -> Secrets:
         project_id=secrets.project_id,
         proxy_url=secrets.proxy_url_secret,
         headers=tuple((one.name.lower(), one.value_secret) for one in secrets.headers),
-        expire_unix_s=fields.unix_s(secrets.expire_time)
+        expire_unix_s=fields.told_unix_s(secrets.expire_time, "secrets.expire_time")
         if secrets.HasField("expire_time")
         else None,
     )

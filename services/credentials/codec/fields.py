@@ -9,6 +9,7 @@ from pointsman.common.v1 import action_pb2, eligibility_pb2, grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
 from services.credentials.model import (
+    CALENDAR_END_UNIX_S,
     AuthScheme,
     Availability,
     Bucket,
@@ -70,6 +71,7 @@ OVERAGES = _table(OveragePolicy, pb.OveragePolicy, "OVERAGE_POLICY")
 COOLINGS = _table(CoolingPolicy, pb.CoolingPolicy, "COOLING_POLICY")
 IDENTITY_FORMATS = _table(IdentityFormat, pb.IdentityFormat, "IDENTITY_FORMAT")
 
+_NANOS = 1_000_000_000
 MAX_ID_CHARACTERS = 64
 
 
@@ -131,12 +133,28 @@ def present(message: Message, field: str, path: str = "") -> None:
 
 def unix_s(time: timestamp_pb2.Timestamp) -> float:
     """Return a time in seconds since 1970."""
-    return time.seconds + time.nanos / 1_000_000_000
+    return time.seconds + time.nanos / _NANOS
+
+
+def is_told(time: timestamp_pb2.Timestamp) -> bool:
+    """Return whether a time is one that there is: of 1970 to 9999, absent included."""
+    return 0 <= time.seconds < CALENDAR_END_UNIX_S and 0 <= time.nanos < _NANOS
+
+
+def told_unix_s(time: timestamp_pb2.Timestamp, field: str) -> float:
+    """Return a time in seconds since 1970.
+
+    Raises:
+        InvalidRequestError: it is before 1970 or after 9999.
+    """
+    if not is_told(time):
+        raise InvalidRequestError.of(field, "must be a time from 1970 to 9999")
+    return unix_s(time)
 
 
 def seconds_of(span: duration_pb2.Duration) -> float:
     """Return a span of time in seconds."""
-    return span.seconds + span.nanos / 1_000_000_000
+    return span.seconds + span.nanos / _NANOS
 
 
 def timestamp(time_unix_s: float) -> Fields:

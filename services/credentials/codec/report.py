@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
 from services.credentials.codec import fields
-from services.credentials.codec.fields import unix_s
+from services.credentials.codec.fields import is_told, unix_s
 from services.credentials.model import Phase, Report
 from services.domain.errors import InvalidRequestError
 
@@ -97,7 +97,9 @@ def _report(
     http_status: int | None = None,
     headers: Sequence[header_pb2.HeaderField] = (),
     end_kind: EndKind | None = None,
-) -> Report:
+) -> Report | None:
+    if not (is_told(observe_time) and is_told(report.send_time)):
+        return None
     ended = report.ended  # without a word in the other phases
     return Report(
         grant_id=report.grant_id,

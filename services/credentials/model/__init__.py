@@ -35,6 +35,7 @@ from services.credentials.model.grant import (
     Redemption,
 )
 from services.credentials.model.mark import (
+    CALENDAR_END_UNIX_S,
     CODEX_WINDOWS,
     FIVE_HOURS,
     NO_SUBJECT,
@@ -88,6 +89,7 @@ from services.credentials.model.token import (
 
 __all__ = [
     "BUCKET_WORDS",
+    "CALENDAR_END_UNIX_S",
     "CODEX_WINDOWS",
     "FIVE_HOURS",
     "NO_SUBJECT",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+CALENDAR_END_UNIX_S = 253_402_300_800.0
+"""The year 10,000: no message holds a later moment."""
 FIVE_HOURS = "5h"
 SEVEN_DAYS = "7d"
 OVERAGE_INCLUDED = "7d_oi"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.credentials.model import (
+    CALENDAR_END_UNIX_S,
     PLAN_KINDS,
     Credential,
     Minted,
@@ -39,8 +40,6 @@ STUCK_PAUSES_S = (30.0, 60.0, 120.0, 300.0)
 """Pauses after a refresh that did not move the expiry, or moved it too little to be of use."""
 MAX_SPENT = 8
 """How many used refresh tokens of an account are remembered."""
-CALENDAR_END_UNIX_S = 253_402_300_800.0
-"""The year 10,000: no message holds a later moment."""
 _FINAL_CODES = frozenset(
     {
         "invalid_grant",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.credentials.model import CODEX_WINDOWS, UNIFIED_WINDOWS, WINDOW_LENGTHS_S
 from services.credentials.policy.evidence.rules import Doubt
-from services.credentials.policy.evidence.times import http_date, instant, number, span_s
+from services.credentials.policy.evidence.times import http_date, instant, later, number, span_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +20,8 @@ TRUSTED_OFFSET_S = 30.0
 """A clock that is off by less is taken for right: the header has whole seconds, and time passes
 under way."""
 CODEX_CLEAR_POINTS = 5.0
+LONGEST_WINDOW_S = 31 * 86_400.0
+"""No vendor has a longer one."""
 
 CLAIMS = frozenset(
     {
@@ -176,9 +178,9 @@ def codex(pairs: Iterable[tuple[str, str]], receive_unix_s: float, warn_percent:
         reset = instant(fields.text(f"{CODEX}{name}-reset-at"))
         after_s = number(fields.text(f"{CODEX}{name}-reset-after-seconds"))
         if reset is None and after_s is not None:
-            reset = receive_unix_s + after_s
+            reset = later(receive_unix_s, after_s)
         if percent is not None or reset is not None:
-            length_s = minutes * 60.0 if minutes else WINDOW_LENGTHS_S[name]
+            length_s = min(minutes * 60.0, LONGEST_WINDOW_S) if minutes else WINDOW_LENGTHS_S[name]
             status = _codex_status(percent, warn_percent)
             used = None if percent is None else percent / 100.0
             windows.append(WindowSignal(name, length_s, status, reset, used))
@@ -250,4 +252,4 @@ def _offset_s(fields: Fields, receive_unix_s: float) -> float:
 
 def _reset(text: str, offset_s: float) -> float | None:
     found = instant(text)
-    return None if found is None else found + offset_s
+    return None if found is None else later(found, offset_s)

@@ -192,16 +192,20 @@ class Rejection:
 
     def _bounded(self, until: float | None, length_s: float | None = None) -> float | None:
         """Return a hint as far as it is believed; one that has passed is none."""
+        if length_s is None:
+            return believed(self._draft.credential, until, self._at)
         if until is None or until <= self._at:
             return None
-        if length_s is not None:
-            return min(until, self._at + length_s + RESET_GRACE_S)
-        return min(until, self._at + _longest_hint_s(self._draft.credential))
+        return min(until, self._at + length_s + RESET_GRACE_S)
 
     @staticmethod
     def _later(one: float | None, other: float | None) -> float | None:
         return max((end for end in (one, other) if end is not None), default=None)
 
 
-def _longest_hint_s(credential: Credential) -> float:
-    return LONGEST_PLAN_HINT_S if credential.spec.kind in PLAN_KINDS else LONGEST_KEY_HINT_S
+def believed(credential: Credential, until: float | None, observe_unix_s: float) -> float | None:
+    """Return a hint as far as it is believed where no window is known; None: it has passed."""
+    if until is None or until <= observe_unix_s:
+        return None
+    is_plan = credential.spec.kind in PLAN_KINDS
+    return min(until, observe_unix_s + (LONGEST_PLAN_HINT_S if is_plan else LONGEST_KEY_HINT_S))

@@ -34,7 +34,7 @@ from services.credentials.policy.evidence.headers import (
     wait_until,
 )
 from services.credentials.policy.evidence.ladder import Block, put_block
-from services.credentials.policy.evidence.quota import Rejection
+from services.credentials.policy.evidence.quota import Rejection, believed
 from services.credentials.policy.evidence.rules import Doubt, Rules, Seen, Step
 from services.credentials.policy.evidence.warning import (
     apply_overage,
@@ -204,7 +204,7 @@ def _refuse(
             block = Block(
                 MarkKind.QUOTA,
                 feature=report.refused_feature,
-                until_unix_s=wait_until(report.headers, at),
+                until_unix_s=believed(draft.credential, wait_until(report.headers, at), at),
                 steps_s=(FEATURE_BLOCK_S,),
             )
         case Effect.UNSUPPORTED if is_remembered(kind, effect):

@@ -11,6 +11,8 @@ import re
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
+from services.credentials.model import CALENDAR_END_UNIX_S
+
 MAX_CHARACTERS = 40
 """Longer texts are no times."""
 MILLISECONDS_FROM = 1e11
@@ -36,7 +38,7 @@ def number(text: str) -> float | None:
 def instant(text: str) -> float | None:
     """Return seconds since 1970: of epoch seconds or milliseconds, RFC 3339 or an HTTP date.
 
-    None: the text is none of these, or not after 1970.
+    None: the text is none of these, or not after 1970, or after 9999.
     """
     text = text.strip()
     if not text or len(text) > MAX_CHARACTERS:
@@ -48,7 +50,13 @@ def instant(text: str) -> float | None:
         value /= 1_000
     if value is None:
         value = http_date(text)
-    return value if value is not None and value > 0 else None
+    return value if value is not None and 0 < value < CALENDAR_END_UNIX_S else None
+
+
+def later(unix_s: float, seconds: float) -> float | None:
+    """Return the instant so many seconds later; None: it is after 9999."""
+    found = unix_s + seconds
+    return found if found < CALENDAR_END_UNIX_S else None
 
 
 @lru_cache(maxsize=4_096)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.credentials.policy.evidence.headers import Status, codex, unified, wait_until
+from services.credentials.model import CALENDAR_END_UNIX_S
+from services.credentials.policy.evidence.headers import (
+    LONGEST_WINDOW_S,
+    Status,
+    codex,
+    unified,
+    wait_until,
+)
 from services.domain.vocab import CredentialKind
 from tests.unit.credentials.cases import NOW, credential
 from tests.unit.credentials.policy.evidence.steps import UNIFIED, Story, at, claude
@@ -130,6 +137,23 @@ def test_codex_windows_have_lengths_and_resets_of_their_own() -> None:
 def test_waits_are_read_from_headers(headers: list[tuple[str, str]], wait: float | None) -> None:
     found = wait_until(headers, NOW)
     assert found == (None if wait is None else NOW + wait)
+
+
+@pytest.mark.parametrize("value", ["9" * 40, "1e30", "253402300799999"])
+@pytest.mark.parametrize("name", ["reset-at", "reset-after-seconds", "window-minutes"])
+def test_no_window_of_codex_lasts_longer_than_messages_tell(name: str, value: str) -> None:
+    headers = [(f"x-codex-primary-{name}", value), ("x-codex-primary-used-percent", "100")]
+    (window,) = codex(headers, NOW, 90).windows
+    assert window.length_s <= LONGEST_WINDOW_S
+    assert (window.reset_unix_s or 0.0) < CALENDAR_END_UNIX_S
+
+
+@pytest.mark.parametrize("value", ["9" * 40, "1e30", "253402300799999", "9999-12-31T23:59:59Z"])
+def test_no_unified_window_ends_later_than_messages_tell(value: str) -> None:
+    long_ago = ("date", "Mon, 01 Jan 0001 00:00:00 GMT")
+    found = unified([(UNIFIED + "5h-reset", value), (UNIFIED + "reset", value), long_ago], NOW)
+    resets = [found.reset_unix_s, *(window.reset_unix_s for window in found.windows)]
+    assert all((reset or 0.0) < CALENDAR_END_UNIX_S for reset in resets)
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=50)), max_size=6))

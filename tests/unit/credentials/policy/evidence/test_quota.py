@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.credentials.model import MarkKind, OveragePolicy, Phase, Report
+from services.credentials.model import Credential, MarkKind, OveragePolicy, Phase, Report
 from services.credentials.policy.evidence import Rules
 from services.credentials.policy.standing import standing_of
 from services.domain.vocab import CredentialKind
@@ -196,6 +196,17 @@ def test_a_refused_feature_blocks_nothing_else() -> None:
         ("fast", NOW + 60)
     ]
     assert not is_blocked(story, "m", 0)
+
+
+@pytest.mark.spec("CRD-63", "CRD-65")
+@pytest.mark.parametrize(("account", "longest_s"), [(claude(), 7 * DAY), (credential(), DAY)])
+def test_a_hint_about_a_feature_is_believed_as_any_other(
+    account: Credential, longest_s: float
+) -> None:
+    story = Story(account).see(
+        at(0, 429, refused_feature="fast", headers=(("retry-after-ms", "1e33"),))
+    )
+    assert [mark.expire_unix_s for mark in story.credential.marks] == [NOW + longest_s]
 
 
 @pytest.mark.spec("CRD-64")
