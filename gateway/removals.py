@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.model import EligibilityRecord, ModelExclusion
+    from services.domain.catalog import Binding, Model
 
 MOST_KEPT = 1024
 _kept: dict[int, tuple[tuple[ModelExclusion, ...], Mapping[str, Layer]]] = {}
@@ -19,6 +20,11 @@ _kept: dict[int, tuple[tuple[ModelExclusion, ...], Mapping[str, Layer]]] = {}
 def permits(record: EligibilityRecord, model_id: str, provider: str) -> bool:
     """Return whether ``record`` lets ``provider`` serve ``model_id``."""
     return removal_of(record, model_id, provider) is None
+
+
+def serving_bindings(record: EligibilityRecord, model: Model) -> list[Binding]:
+    """Return the bindings by which ``record`` lets ``model`` serve, in catalog order."""
+    return [each for each in model.bindings if permits(record, model.id, each.provider)]
 
 
 def removal_of(record: EligibilityRecord, model_id: str, provider: str) -> Layer | None:

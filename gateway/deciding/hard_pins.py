@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.deciding.planning import binding_at
-from gateway.removals import left_alone, permits
+from gateway.model import BindingRef
+from gateway.removals import left_alone, permits, serving_bindings
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Moment
-    from gateway.model import BindingRef
-    from services.domain.catalog import Model
+    from services.domain.catalog import Binding, Model
     from services.domain.wire.features import Features
 
 
@@ -38,18 +38,10 @@ def may_pick(model_id: str, moment: Moment) -> bool:
     return moment.may_serve(model_id) and model_id not in left_alone(moment.record)
 
 
-def cheapest_binding(moment: Moment, features: Features) -> BindingRef:
-    """Return the cheapest model by input price that can take the action.
-
-    Raises:
-        RouterError: nothing may serve.
-    """
+def cheapest_binding(moment: Moment, features: Features) -> BindingRef | None:
+    """Return the cheapest model by input price that can take the action; None: none may serve."""
     models = by_price(moment, features)
-    if not models:
-        raise RouterError(
-            Reason.ROUTING_UNAVAILABLE, "no model may serve this action now", retry_after_s=1.0
-        )
-    return binding_at(models[0], _provider(models[0], moment))
+    return binding_at(models[0], _provider(models[0], moment)) if models else None
 
 
 def by_price(moment: Moment, features: Features) -> list[Model]:
@@ -66,18 +58,10 @@ def by_price(moment: Moment, features: Features) -> list[Model]:
     return sorted(pool, key=lambda each: (_input_price(each, moment), each.id))
 
 
-def _provider(model: Model, moment: Moment) -> str:
-    return next(
-        binding.provider
-        for binding in model.bindings
-        if permits(moment.record, model.id, binding.provider)
-    )
-
-
 def _input_price(model: Model, moment: Moment) -> float:
-    provider = _provider(model, moment)
-    return next(
-        binding.price.input_usd_per_mtok
-        for binding in model.bindings
-        if binding.provider == provider
-    )
+    return _serving(model, moment).price.input_usd_per_mtok
+
+
+def _serving(model: Model, moment: Moment) -> Binding:
+    """Return the first binding by which a model may serve."""
+    return serving_bindings(moment.record, model)[0]

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from gateway.deciding.planning import binding_at
+from gateway.deciding.summaries import WRITING_TIERS
+from gateway.model import BindingRef
 from gateway.model.compaction import CompactionLimits
-from gateway.plan import permitted_bindings
+from gateway.removals import serving_bindings
 from gateway.windows import reserve_of, window_of
-from services.domain.vocab import ModelTier, TurnType, WireFamily
+from services.domain.vocab import TurnType, WireFamily
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gateway.deciding.kinds import Rules
     from gateway.deciding.pinned import Moment
-    from gateway.model import Action, BindingRef
+    from gateway.model import Action
     from gateway.sessions.model import Choice
     from services.domain.catalog import Binding, Model
 
@@ -28,7 +29,6 @@ _COMPACTED = frozenset(
     {TurnType.MAIN_LOOP, TurnType.TOOL_RESULT, TurnType.RECAP, TurnType.SUB_AGENT_DISPATCH}
 )
 """Kinds of actions whose history is no more than a history."""
-_WRITING_TIERS = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,7 @@ def writers_of(action: Action, pin: Choice | None, by: Compacting) -> tuple[Bind
 
 
 def _window_of(action: Action, model: Model, by: Compacting) -> int:
-    permitted = {row.provider for row in permitted_bindings(model, by.moment.record)}
-    rows = [row for row in model.bindings if row.provider in permitted]
+    rows = serving_bindings(by.moment.record, model)
     return min((_window_at(action, row, model, by) for row in rows), default=0)
 
 
@@ -112,16 +111,19 @@ def _newest(model: Model, by: Compacting) -> BindingRef | None:
     """Return the newest version of a family that may write; None: none may."""
     models = by.moment.catalog.models.values()
     kin = [each for each in models if model.family and each.family == model.family]
-    able = [(each.version, binding) for each in (model, *kin) for binding in _writing(each, by)]
+    able = [
+        (each.version, binding)
+        for each in (model, *kin)
+        if (binding := _writing(each, by)) is not None
+    ]
     return max(able, key=lambda pair: pair[0])[1] if able else None
 
 
-def _writing(model: Model, by: Compacting) -> Iterator[BindingRef]:
-    """Yield the first binding by which a model may write summaries."""
-    if model.tier not in _WRITING_TIERS:
-        return
-    permitted = {row.provider for row in permitted_bindings(model, by.moment.record)}
-    for row in model.bindings:
-        if row.provider in permitted and WireFamily.ANTHROPIC in by.dialects_at(row):
-            yield binding_at(model, row.provider)
-            return
+def _writing(model: Model, by: Compacting) -> BindingRef | None:
+    """Return the first binding by which a model may write summaries; None: it may not."""
+    if model.tier not in WRITING_TIERS:
+        return None
+    for row in serving_bindings(by.moment.record, model):
+        if WireFamily.ANTHROPIC in by.dialects_at(row):
+            return BindingRef.of(row)
+    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.removals import left_alone, permits, removal_of
+from gateway.removals import left_alone, removal_of, serving_bindings
 from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models
@@ -80,11 +80,7 @@ def _of_disabled(session: Session, moment: Moment) -> frozenset[str]:
     return frozenset(
         model.id
         for model in moment.catalog.models.values()
-        if all(
-            binding.provider in disabled
-            for binding in model.bindings
-            if permits(moment.record, model.id, binding.provider)
-        )
+        if all(each.provider in disabled for each in serving_bindings(moment.record, model))
     )
 
 

@@ -68,6 +68,22 @@ def refusal_of(
     return refusal
 
 
+def unpinnable(
+    record: EligibilityRecord, catalog: Catalog, *, needs: Sequence[Requirement], stored: str
+) -> RouterError:
+    """Return the error for an action that is not scored and that no model may serve."""
+    if record.is_gateway_exclusive:
+        return RouterError(
+            Reason.GATEWAY_SERVES_NO_DEPLOYED_MODEL,
+            "only gateway keys may serve here and none of them has an alias for a model of the"
+            " catalog: add aliases to a key",
+            metadata={"layer": Layer.GATEWAY_MODE.value},
+        )
+    bare = RouterError(Reason.NO_ROUTABLE_MODELS, "no model may serve this action")
+    found = refusal_of(bare, record, catalog, needs=needs, stored=stored)
+    return unavailable() if found is bare else found
+
+
 def unavailable() -> RouterError:
     """Return the error for an action that nobody can decide now."""
     return RouterError(

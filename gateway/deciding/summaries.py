@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateway.deciding.pinned import pin_cache
-from gateway.deciding.planning import binding_at
 from gateway.features import input_tokens_of
+from gateway.model import BindingRef
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryOffer, SummaryQuestion
-from gateway.removals import left_alone, permits
+from gateway.removals import left_alone, serving_bindings
 from gateway.sessions.model import CacheState
 from services.domain.vocab import ModelTier
 from services.domain.wire.features import features_of
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from gateway.deciding.kinds import Rules
     from gateway.deciding.pinned import Memory, Moment
     from gateway.deciding.planning import Scored
-    from gateway.model import Action, BindingRef
+    from gateway.model import Action
     from gateway.model.decision import Decision
     from gateway.sessions.model import Choice
-    from services.domain.catalog import Binding, Model
+    from services.domain.catalog import Model
     from services.domain.wire.model import Turn
 
 SUMMARY_TOKENS = 800
@@ -30,7 +30,8 @@ SUMMARY_TOKENS = 800
 WORTHWHILE_TOKENS = 4 * SUMMARY_TOKENS
 """Shortest history that handover summarises."""
 _VENDOR = "anthropic"
-_ABLE = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
+WRITING_TIERS = frozenset({ModelTier.MID, ModelTier.HIGH, ModelTier.TOP})
+"""Tiers of models that may write a summary."""
 
 
 def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tuple[BindingRef, ...]:
@@ -41,12 +42,12 @@ def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tup
     models = moment.catalog.models
     preferred = models.get(preferred_model)
     alone = left_alone(moment.record)
-    skilled = (each for each in models.values() if each.is_automatic and each.tier in _ABLE)
+    skilled = (each for each in models.values() if each.is_automatic and each.tier in WRITING_TIERS)
     able = sorted((each for each in skilled if each.id not in alone), key=_input_price)
     for model in (preferred, *able) if preferred is not None else able:
-        binding = _permitted(model, moment, needed_tokens)
-        if binding is not None:
-            return (binding_at(model, binding.provider),)
+        for binding in serving_bindings(moment.record, model):
+            if binding.context_window_tokens >= needed_tokens:
+                return (BindingRef.of(binding),)
     return ()
 
 
@@ -123,14 +124,6 @@ def _last_run(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         if turn.role is Role.ASSISTANT:
             start = at + 1
     return turns[start:]
-
-
-def _permitted(model: Model, moment: Moment, needed_tokens: int) -> Binding | None:
-    for binding in model.bindings:
-        is_large_enough = binding.context_window_tokens >= needed_tokens
-        if is_large_enough and permits(moment.record, model.id, binding.provider):
-            return binding
-    return None
 
 
 def _input_price(model: Model) -> tuple[float, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.eligibility import Question
-from gateway.removals import permits
+from gateway.removals import serving_bindings
 from services.domain.vocab import WireFamily
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Request
@@ -51,11 +51,8 @@ class Listing:
         left = [
             self.catalog.models[name]
             for name in sorted(self.catalog.models)
-            if name > after and (not is_servable_only or self._is_servable(name, record))
+            if name > after
+            and (not is_servable_only or serving_bindings(record, self.catalog.models[name]))
         ]
         has_more = len(left) > size
         return Page(tuple(left[:size]), left[size - 1].id if has_more else "", record)
-
-    def _is_servable(self, model_id: str, record: EligibilityRecord) -> bool:
-        bindings = self.catalog.models[model_id].bindings
-        return any(permits(record, model_id, binding.provider) for binding in bindings)
