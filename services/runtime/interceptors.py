@@ -1,8 +1,8 @@
 """What happens around every RPC we serve, the same on all transports.
 
 One interceptor, in this order: refuse calls without a deadline, from callers not on the list, with
-a secret over open plaintext, or above the concurrency limit; bind the allow-listed metadata; run
-the handler; turn errors into statuses; count, time and log one line.
+a secret over open plaintext, above the concurrency limit, or whose message cannot be read; bind the
+allow-listed metadata; run the handler; turn errors into statuses; count, time and log one line.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
-from services.domain.errors import Reason, RouterError
+from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.runtime import context as call_context
 from services.runtime import metrics, status
 from services.runtime.admission import Admission, draining, is_watch, name_of
@@ -36,6 +37,7 @@ _EARLY_SHARE = 0.01
 """How long before our deadline a caller's own may end a call, at least and of its whole time: loops
 count in milliseconds, and gRPC tells a time that is rounded up, by a hundredth at most."""
 _OK = "OK"
+_UNREADABLE = object()
 _INFRASTRUCTURE = "/grpc."
 """Health, reflection and channelz: watched by machines, exempt from all of this."""
 
@@ -68,13 +70,13 @@ class ServerEdge(grpc.aio.ServerInterceptor):
         if handler.unary_unary is not None:
             return grpc.unary_unary_rpc_method_handler(
                 edge.around_unary(handler.unary_unary),
-                request_deserializer=handler.request_deserializer,
+                request_deserializer=_readable(handler.request_deserializer),
                 response_serializer=handler.response_serializer,
             )
         if handler.unary_stream is not None:
             return grpc.unary_stream_rpc_method_handler(
                 edge.around_stream(handler.unary_stream),
-                request_deserializer=handler.request_deserializer,
+                request_deserializer=_readable(handler.request_deserializer),
                 response_serializer=handler.response_serializer,
             )
         return handler
@@ -99,6 +101,7 @@ class _MethodEdge:
             with _Call(self, context) as call:
                 try:
                     self.admission.check(self.method, context, call.metadata)
+                    _check_read(request)
                     return await behaviour(request, context)
                 except RouterError as error:
                     await call.abort(error)
@@ -127,6 +130,25 @@ class _MethodEdge:
                     await write(message)
 
         return self.around_unary(send)
+
+
+def _readable(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Return a reader that marks what is no message: gRPC would tell it as a fault of ours."""
+
+    def read(raw: bytes) -> Any:
+        try:
+            return deserialize(raw)
+        except DecodeError:
+            return _UNREADABLE
+
+    return read
+
+
+def _check_read(request: Any) -> None:
+    if request is _UNREADABLE:
+        raise InvalidRequestError.of(
+            "request", "must be the message that the method takes, its texts in UTF-8"
+        )
 
 
 async def _write_to_its_end(context: Context, message: Any) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import TypeAlias
 
 import grpc
 import pytest
@@ -17,7 +18,7 @@ from pointsman.dispatch.v1 import dispatch_pb2 as pb
 from pointsman.dispatch.v1 import dispatch_pb2_grpc as rpc
 from pointsman.router.v1 import router_pb2, router_pb2_grpc
 
-from services.domain.errors import PeerError, Reason
+from services.domain.errors import InvalidRequestError, PeerError, Reason
 from services.runtime import channel, host, status
 from tests.contract import sample
 from tests.contract.sample import SOON_S, Sample, eventually, failure_of, is_turned_away, reason_of
@@ -25,6 +26,7 @@ from tests.contract.transports import LOCAL, Serve, Transport, serving
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+Raw: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
 ROUTER = "pointsman.router.v1.RouterService"
 
 
@@ -172,6 +174,17 @@ async def test_an_unknown_method_is_refused_as_such(serve: Serve) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub.ListModels(router_pb2.ListModelsRequest(), timeout=SOON_S)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@sockets()
+@pytest.mark.parametrize("raw", [b"\xff\xff\xff\xff\x0f", b"\x12\x01\xff"], ids=["cut", "no-utf-8"])
+async def test_what_is_no_message_is_refused_as_the_callers_fault(serve: Serve, raw: bytes) -> None:
+    served = await serve(sample.bundle(Sample()))
+    async with grpc.aio.insecure_channel(served.target) as plain:
+        ask: Raw = plain.unary_unary(f"/{sample.SERVICE}/ListUpstreamModels")
+        error = status.error_of(await failure_of(ask(raw, timeout=SOON_S)))
+    assert isinstance(error, InvalidRequestError)
+    assert error.violations[0].field == "request"
 
 
 async def test_a_peer_that_is_not_there_is_a_peer_error() -> None:
