@@ -182,7 +182,9 @@ async def test_what_is_no_message_is_refused_as_the_callers_fault(serve: Serve, 
     served = await serve(sample.bundle(Sample()))
     async with grpc.aio.insecure_channel(served.target) as plain:
         ask: Raw = plain.unary_unary(f"/{sample.SERVICE}/ListUpstreamModels")
-        error = status.error_of(await failure_of(ask(raw, timeout=SOON_S)))
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await ask(raw, timeout=SOON_S)
+    error = status.error_of(caught.value)
     assert isinstance(error, InvalidRequestError)
     assert error.violations[0].field == "request"
 
