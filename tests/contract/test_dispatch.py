@@ -399,18 +399,34 @@ async def test_the_lists_of_two_providers_are_asked_for_with_a_grant_each(
     assert len({asked.selection.idempotency_key for asked in keys.asked}) == 2
 
 
+async def test_a_list_is_asked_for_with_the_credential_of_its_tenant(
+    serve: Serve, bundle: host.Bundle, keys: Keys
+) -> None:
+    stub: rpc.DispatchServiceAsyncStub = rpc.DispatchServiceStub((await serve(bundle)).channel())
+    for tenant in ("", "tenant-1"):
+        message = pb.ListUpstreamModelsRequest(provider="p1", installation_id=tenant)
+        await stub.ListUpstreamModels(message, timeout=5)
+    assert [asked.action.installation_id for asked in keys.asked] == ["", "tenant-1"]
+
+
 @pytest.mark.parametrize(
-    ("provider", "reason"),
+    ("provider", "fault", "reason"),
     [
-        ("nowhere", Reason.PROVIDER_NOT_CONFIGURED),
-        ("google", Reason.METHOD_NOT_IMPLEMENTED),
-        ("p2", Reason.UPSTREAM_UNAVAILABLE),
+        ("nowhere", Fault(), Reason.PROVIDER_NOT_CONFIGURED),
+        ("google", Fault(), Reason.METHOD_NOT_IMPLEMENTED),
+        ("p2", Fault(status=500), Reason.UPSTREAM_UNAVAILABLE),
+        ("p2", Fault(bad_json=True), Reason.UPSTREAM_UNAVAILABLE),
     ],
 )
 async def test_a_list_that_cannot_be_had_says_why(
-    serve: Serve, bundle: host.Bundle, second: FakeUpstream, provider: str, reason: Reason
+    serve: Serve,
+    bundle: host.Bundle,
+    second: FakeUpstream,
+    provider: str,
+    fault: Fault,
+    reason: Reason,
 ) -> None:
-    second.script(Fault(status=500), times=None)
+    second.script(fault, times=None)
     stub: rpc.DispatchServiceAsyncStub = rpc.DispatchServiceStub((await serve(bundle)).channel())
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub.ListUpstreamModels(pb.ListUpstreamModelsRequest(provider=provider), timeout=5)

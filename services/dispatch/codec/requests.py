@@ -6,10 +6,12 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
+from pointsman.common.v1 import action_pb2
+
 from services.dispatch.codec import common
 from services.dispatch.codec import enums as tables
 from services.dispatch.codec.plans import plan_of, planned_binding
-from services.dispatch.model.plan import CountOrder, ListOrder, Order
+from services.dispatch.model.plan import ActionRef, CountOrder, ListOrder, Order, Sealed
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import text
 from services.domain.vocab import WireFamily
@@ -83,8 +85,10 @@ def list_order_of(message: dispatch_pb2.ListUpstreamModelsRequest) -> ListOrder:
     """
     if message.page_size < 0:
         raise InvalidRequestError.of("page_size", "must be 0 to 1000")
+    tenant = message.installation_id
+    sealed = Sealed(action_pb2.ActionContext(installation_id=tenant).SerializeToString())
     return ListOrder(
-        installation_id=message.installation_id,
+        action=ActionRef("", tenant, sealed=sealed),
         provider=text(message.provider, "provider"),
         page_size=min(message.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
         after=_after(message.page_token),

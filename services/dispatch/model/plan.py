@@ -200,7 +200,8 @@ class CountOrder:
 class ListOrder:
     """One request for a page of a provider's own model list."""
 
-    installation_id: str
+    action: ActionRef
+    """No action of a client's: it names the tenant whose credential asks, if any."""
     provider: str
     page_size: int
     after: str = ""

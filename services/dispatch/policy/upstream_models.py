@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.domain.wire.reading import count, mapping, peek, rows, text, well_formed
+from services.domain.wire.reading import count, mapping, peek, text, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,11 @@ class UpstreamModel:
     """Catalog id that is bound to it; empty: none."""
 
 
-def models_of(body: bytes, provider: str, catalog: Catalog) -> tuple[UpstreamModel, ...]:
-    """Return a provider's list, ordered by upstream id; an unreadable answer lists nothing."""
+def models_of(body: bytes, provider: str, catalog: Catalog) -> tuple[UpstreamModel, ...] | None:
+    """Return a provider's list, ordered by upstream id; None: the answer is none."""
+    listed = mapping(peek(body)).get("data")
+    if not isinstance(listed, list):
+        return None
     bound = {
         row.upstream_id: row.model_id
         for model in catalog.models.values()
@@ -34,7 +37,7 @@ def models_of(body: bytes, provider: str, catalog: Catalog) -> tuple[UpstreamMod
         if row.provider == provider
     }
     found: dict[str, UpstreamModel] = {}
-    for raw in rows(mapping(peek(body)).get("data")):
+    for raw in listed:
         entry = mapping(raw)
         name = well_formed(entry.get("id"))
         if name:

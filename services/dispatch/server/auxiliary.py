@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from services.dispatch.model.access import CredentialDenied, SecretQuery
 from services.dispatch.model.enums import EndKind, SecretPurpose
 from services.dispatch.model.outcome import AttemptFault
-from services.dispatch.model.plan import ActionRef, BindingRef
+from services.dispatch.model.plan import BindingRef
 from services.dispatch.policy import address, body, counting, headers, upstream_models
 from services.dispatch.policy.permit import is_permitted
 from services.dispatch.ports import UpstreamRequest
@@ -151,13 +151,15 @@ async def list_models(stage: Stage, order: ListOrder) -> tuple[tuple[UpstreamMod
     except (AttemptFault, TimeoutError):
         raise _unavailable(order.provider) from None
     models = upstream_models.models_of(answer, order.provider, stage.catalog)
+    if models is None:
+        raise _unavailable(order.provider)
     return upstream_models.page_of(models, order.after, order.page_size)
 
 
 async def _listed(stage: Stage, order: ListOrder, endpoint: Endpoint) -> bytes:
     access = await stage.credentials.acquire(
         SecretQuery(
-            action=ActionRef("", order.installation_id),
+            action=order.action,
             binding=BindingRef("", order.provider),
             purpose=SecretPurpose.LIST_MODELS,
             idempotency_key=f"list-models/{order.provider}",

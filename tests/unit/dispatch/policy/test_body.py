@@ -146,19 +146,25 @@ def test_the_record_says_what_may_serve(record: Eligibility, expected: bool) -> 
 def test_a_list_is_sorted_bound_to_the_catalog_and_paged() -> None:
     body = b'{"data":[{"id":"up-m","display_name":"M"},{"id":"b"},{"id":"a"},{"no":1},7]}'
     models = models_of(body, "p", CATALOG)
+    assert models is not None
     assert [model.upstream_id for model in models] == ["a", "b", "up-m"]
     assert models[2].model_id == "m"
     page, after = page_of(models, "", 2)
     assert ([model.upstream_id for model in page], after) == (["a", "b"], "b")
     page, after = page_of(models, after, 2)
     assert ([model.upstream_id for model in page], after) == (["up-m"], "")
-    assert models_of(b"nonsense", "p", CATALOG) == ()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b"[]", b'{"data":{"a":1}}', b'{"data":['])
+def test_what_is_no_list_is_none(body: bytes) -> None:
+    assert models_of(body, "p", CATALOG) is None
+    assert models_of(b'{"data":[]}', "p", CATALOG) == ()
 
 
 @pytest.mark.spec("XLT-213")
 def test_a_list_with_numbers_and_names_that_no_message_holds_is_listed() -> None:
     listed = rb'{"data":[{"id":"a\ud800","name":"\ud800","context_window":1e300,"max_tokens":-1}]}'
-    (model,) = models_of(listed, "p", CATALOG)
+    (model,) = models_of(listed, "p", CATALOG) or ()
     assert (model.upstream_id, model.display_name) == ("a\ufffd", "\ufffd")
     assert (model.context_window_tokens, model.max_output_tokens) == (0, 0)
 
