@@ -10,18 +10,20 @@ from pointsman.dispatch.v1 import dispatch_pb2
 
 from gateway.codec.enums import (
     CAUSE_OF,
+    CREDENTIAL_KINDS,
     EFFECT_OF,
     FAILURE_OF,
     KIND_OF,
     OUTCOME_OF,
     OWNER_OF,
+    OWNERS,
     RESCUE_CAUSES,
     SOURCE_OF,
 )
 from gateway.codec.records import timestamp
 from gateway.model.attempt import BindingRef, Effect
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution, UsageSource
-from services.domain.vocab import FailureClass
+from services.domain.vocab import CredentialKind, FailureClass
 from services.domain.wire.model import Usage
 
 if TYPE_CHECKING:
@@ -124,6 +126,17 @@ def _attribution(sealed: bytes) -> Attribution:
         owner=OWNER_OF.get(message.owner, "operator"),
         is_subscription_served=message.is_subscription_served,
     )
+
+
+def credential(attribution: Attribution) -> Fields:
+    """Return what is told of the credential that served."""
+    kind = attribution.kind
+    return {
+        "fingerprint": attribution.fingerprint,
+        "kind": CREDENTIAL_KINDS[CredentialKind(kind)] if kind else None,
+        "owner": OWNERS.get(attribution.owner),
+        "is_subscription_served": attribution.is_subscription_served,
+    }
 
 
 def binding_of(message: binding_pb2.BindingRef, context_window_tokens: int = 0) -> BindingRef:

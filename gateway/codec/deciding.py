@@ -59,11 +59,11 @@ _LABELS = {
     number: name.removeprefix("PLAN_REASON_").lower()
     for name, number in planner_pb2.PlanReason.items()
 }
-_EVIDENCE = {
+EVIDENCE_OF = {
     number: name.removeprefix("EVIDENCE_SOURCE_").lower()
     for name, number in scorer_pb2.EvidenceSource.items()
 }
-_ESTIMATED = _EVIDENCE[scorer_pb2.EVIDENCE_SOURCE_ESTIMATED]
+_ESTIMATED = EVIDENCE_OF[scorer_pb2.EVIDENCE_SOURCE_ESTIMATED]
 _TIER_OF = {number: tier for tier, number in TIERS.items()}
 _WITH_BODY = (handover_pb2.SUMMARY_OUTCOME_SUMMARIZED, handover_pb2.SUMMARY_OUTCOME_REUSED)
 
@@ -239,7 +239,7 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
         tier=_TIER_OF.get(message.tier, ModelTier.UNKNOWN),
         score=message.score if message.HasField("score") else None,
         risk=message.risk_ratio if message.HasField("risk_ratio") else None,
-        evidence=_EVIDENCE.get(message.evidence, _ESTIMATED),
+        evidence=EVIDENCE_OF.get(message.evidence, _ESTIMATED),
         scored_as=message.scored_as,
         expected_cost_micros=(
             message.expected_cost_micro_usd if message.HasField("expected_cost_micro_usd") else None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gateway.model import EligibilityRecord, ModelExclusion, ProviderState
+    from services.domain.fields import Fields
 
 MOST_RECORDS = 256
 _records: OrderedDict[str, bytes] = OrderedDict()
@@ -37,6 +38,16 @@ def write_record(message: eligibility_pb2.EligibilityRecord, record: Eligibility
             _records.popitem(last=False)
     message.ParseFromString(kept)
     _write_time(message.create_time, record.create_unix_s)
+
+
+def versions(record: EligibilityRecord, service_version: str) -> Fields:
+    """Return what a decision under a record rests on, by version."""
+    return {
+        "service_version": service_version,
+        "catalog_version": record.catalog_version,
+        "config_version": record.config_version,
+        "eligibility_id": record.record_id,
+    }
 
 
 def _timeless_record(record: EligibilityRecord) -> eligibility_pb2.EligibilityRecord:

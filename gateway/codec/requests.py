@@ -21,7 +21,7 @@ from gateway.codec.enums import (
     TURN_TYPES,
     WIRE_FAMILIES,
 )
-from gateway.codec.records import write_record
+from gateway.codec.records import versions, write_record
 from services.domain.catalog import strip_client_tag
 from services.domain.wire.codecs import address_of
 from services.domain.wire.state.sealing import Sealed, seal
@@ -224,12 +224,7 @@ def _plan(
         "affinity_key": plan.affinity_key,
         "restored_states": [restored_state(each) for each in action.restored],
         "required_credential_id": _required_credential_id(action),
-        "versions": {
-            "service_version": service_version,
-            "catalog_version": record.catalog_version,
-            "config_version": record.config_version,
-            "eligibility_id": record.record_id,
-        },
+        "versions": versions(record, service_version),
     }
 
 

@@ -10,9 +10,9 @@ from pointsman.router.v1 import router_pb2
 from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.attempts import binding_ref, planned_binding
-from gateway.codec.deciding import TIERS
+from gateway.codec.deciding import CACHE_STATES, EVIDENCE_OF, TIERS
 from gateway.codec.enums import FAMILY_OF, TURN_TYPES
-from gateway.codec.records import eligibility_record, timestamp
+from gateway.codec.records import eligibility_record, timestamp, versions
 from gateway.model.decision import DecisionPath
 from gateway.model.explained import AssumedPin
 from gateway.sessions.model import CacheState
@@ -31,18 +31,14 @@ MOST_HEADERS = 64
 PATHS: Mapping[DecisionPath, router_pb2.DecisionPath] = {
     path: getattr(router_pb2.DecisionPath, f"DECISION_PATH_{path.name}") for path in DecisionPath
 }
-_CACHE_OF: Mapping[int, CacheState] = {
-    planner_pb2.CACHE_STATE_WARM: CacheState.WARM,
-    planner_pb2.CACHE_STATE_COLD: CacheState.COLD,
-    planner_pb2.CACHE_STATE_BROKEN: CacheState.BROKEN,
-}
+_CACHE_OF: Mapping[int, CacheState] = {number: state for state, number in CACHE_STATES.items()}
 _VERDICTS: Mapping[DecisionPath, planner_pb2.Verdict] = {
     DecisionPath.STAY: planner_pb2.VERDICT_STAY,
     DecisionPath.SWITCH: planner_pb2.VERDICT_SWITCH,
 }
 _EVIDENCE: Mapping[str, scorer_pb2.EvidenceSource] = {
     name: getattr(scorer_pb2.EvidenceSource, f"EVIDENCE_SOURCE_{name.upper()}")
-    for name in ("measured", "estimated", "borrowed", "tenant", "policy")
+    for name in EVIDENCE_OF.values()
 }
 _UNPLANNED = "stay_same_model"
 """Reason of a STAY that needed no planner."""
@@ -143,12 +139,7 @@ def route_decision(
         pin=_pin(explained),
         expected_cost_micro_usd=costs.served,
         requested_cost_micro_usd=costs.requested,
-        versions=binding_pb2.Versions(
-            service_version=service_version,
-            catalog_version=record.catalog_version,
-            config_version=record.config_version,
-            eligibility_id=record.record_id,
-        ),
+        versions=versions(record, service_version),
         verdict=_verdict(decision),
         installation_id=action.caller.installation_id,
         shadow=_shadow(explained.shadow) if explained.shadow is not None else None,

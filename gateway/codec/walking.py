@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from google.protobuf import duration_pb2
-from pointsman.common.v1 import attempt_pb2, binding_pb2, grant_pb2
+from pointsman.common.v1 import attempt_pb2, binding_pb2
 from pointsman.router.v1 import router_pb2
 
-from gateway.codec.attempts import binding_ref
+from gateway.codec.attempts import binding_ref, credential
 from gateway.codec.enums import (
     CAUSES,
-    CREDENTIAL_KINDS,
     FAILURES,
     OUTCOMES,
-    OWNERS,
     STEPS,
 )
-from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
     from gateway.model.explained import Began, Lost
-    from gateway.model.record import AttemptRecord, Attribution
+    from gateway.model.record import AttemptRecord
 
 
 def begin_notice(began: Began) -> router_pb2.AttemptBegin:
@@ -36,7 +33,7 @@ def begin_notice(began: Began) -> router_pb2.AttemptBegin:
             binding_index=started.binding_index,
         ),
         cause=CAUSES.get(started.cause),
-        credential=_credential(started.attribution) if started.attribution is not None else None,
+        credential=credential(started.attribution) if started.attribution is not None else None,
         wait=_duration(started.wait_s) if started.wait_s else None,
         installation_id=began.installation_id,
     )
@@ -63,21 +60,11 @@ def _record(record: AttemptRecord) -> attempt_pb2.AttemptRecord:
         kind=attempt_pb2.ATTEMPT_KIND_SERVE,
         binding=binding_ref(record.binding),
         cause=CAUSES.get(record.cause),
-        credential=_credential(record.attribution),
+        credential=credential(record.attribution),
         outcome=OUTCOMES[record.outcome],
         http_status=record.http_status,
         is_fast_tier=record.is_fast_tier,
         failure_class=FAILURES.get(record.failure),
-    )
-
-
-def _credential(attribution: Attribution) -> grant_pb2.CredentialAttribution:
-    kind = attribution.kind
-    return grant_pb2.CredentialAttribution(
-        fingerprint=attribution.fingerprint,
-        kind=CREDENTIAL_KINDS[CredentialKind(kind)] if kind else None,
-        owner=OWNERS.get(attribution.owner),
-        is_subscription_served=attribution.is_subscription_served,
     )
 
 

@@ -5,26 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from google.protobuf.json_format import MessageToDict
-from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, grant_pb2, usage_pb2
+from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, usage_pb2
 from pointsman.router.v1 import router_pb2
 
-from gateway.codec.attempts import binding_ref
+from gateway.codec.attempts import binding_ref, credential
 from gateway.codec.deciding import TIERS, list_price
 from gateway.codec.enums import (
     AVAILABILITIES,
     CAUSES,
-    CREDENTIAL_KINDS,
     FAILURES,
     LAYERS,
     OUTCOMES,
-    OWNERS,
     SOURCE_OF,
 )
+from gateway.codec.records import versions
 from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
 from gateway.removals import removal_of
 from services.domain.errors import InvalidRequestError
-from services.domain.vocab import CredentialKind, FailureClass
+from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,12 +64,7 @@ def models_response(
     return router_pb2.ListModelsResponse(
         models=[model_message(model, record) for model in page],
         next_page_token=next_token,
-        versions=binding_pb2.Versions(
-            service_version=service_version,
-            catalog_version=record.catalog_version,
-            config_version=record.config_version,
-            eligibility_id=record.record_id,
-        ),
+        versions=versions(record, service_version),
     )
 
 
@@ -142,14 +136,7 @@ def attempt_record(row: LedgerRow) -> attempt_pb2.AttemptRecord:
         kind=_KINDS[row.kind],
         binding=binding_pb2.BindingRef(model_id=row.model, provider=row.provider),
         cause=CAUSES.get(row.cause),
-        credential=grant_pb2.CredentialAttribution(
-            fingerprint=row.fingerprint,
-            kind=CREDENTIAL_KINDS[CredentialKind(row.credential_kind)]
-            if row.credential_kind
-            else None,
-            owner=OWNERS.get(row.credential_owner),
-            is_subscription_served=row.is_subscription_served,
-        ),
+        credential=credential(row.attribution),
         outcome=OUTCOMES[outcome],
         http_status=row.http_status,
         usage=_usage(row) if row.source else None,

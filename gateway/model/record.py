@@ -156,6 +156,16 @@ class LedgerRow:
         return (self.action_id, self.attempt, self.kind)
 
     @property
+    def attribution(self) -> Attribution:
+        """Which credential served, and whose it is."""
+        return Attribution(
+            self.fingerprint,
+            self.credential_kind,
+            self.credential_owner,
+            self.is_subscription_served,
+        )
+
+    @property
     def request_id(self) -> str:
         """The action's id, with the suffix of calls that the router made itself."""
         return self.action_id + REQUEST_SUFFIXES.get(AttemptKind(self.kind), "")
