@@ -31,9 +31,13 @@ class Ground:
     @property
     def scope(self) -> CredentialScope:
         """Whose credentials the action runs on, before anything is decided."""
+        return self._scope(is_presented=bool(self.known.presented))
+
+    @property
+    def has_tenant_credentials(self) -> bool:
+        """Whether the installation has credentials of its own."""
         snapshot = self.known.snapshot
-        has_own = snapshot is not None and snapshot.has_tenant_credentials
-        return _scope(is_presented=bool(self.known.presented), has_tenant_credentials=has_own)
+        return snapshot is not None and snapshot.has_tenant_credentials
 
     @property
     def passed_over(self) -> tuple[str, ...]:
@@ -57,13 +61,11 @@ class Ground:
             RouterError: nothing may serve the model.
         """
         caller = self.action.caller
-        snapshot = self.known.snapshot
-        has_own = snapshot is not None and snapshot.has_tenant_credentials
         bindings = planned_bindings(
             model,
             self.record,
             presented=self.known.identities,
-            has_tenant_credentials=has_own,
+            has_tenant_credentials=self.has_tenant_credentials,
             first=provider,
             needs=self.action.features.requirements,
             stored=stored_field(self.action.request),
@@ -80,8 +82,14 @@ class Ground:
             is_stream_usage_wanted=self.action.request.is_stream_usage_wanted,
             affinity_key=affinity_hint(caller.session_key),
         )
-        scope = _scope(is_presented=bool(presented), has_tenant_credentials=has_own)
+        scope = self._scope(is_presented=bool(presented))
         return Decision(self.record, plan, reason, path, scope, pin)
+
+    def _scope(self, *, is_presented: bool) -> CredentialScope:
+        if is_presented:
+            return CredentialScope.CALLER
+        is_tenants = self.has_tenant_credentials
+        return CredentialScope.TENANT if is_tenants else CredentialScope.DEPLOYMENT
 
 
 def marked_if_switched(decision: Decision, memory: Memory) -> Decision:
@@ -90,9 +98,3 @@ def marked_if_switched(decision: Decision, memory: Memory) -> Decision:
     if not is_model_switched(memory.session, chosen, is_history_known=memory.is_known):
         return decision
     return replace(decision, plan=replace(decision.plan, is_model_switched=True))
-
-
-def _scope(*, is_presented: bool, has_tenant_credentials: bool) -> CredentialScope:
-    if is_presented:
-        return CredentialScope.CALLER
-    return CredentialScope.TENANT if has_tenant_credentials else CredentialScope.DEPLOYMENT

@@ -40,6 +40,7 @@ _log = get_logger("gateway")
 MOST_WAITING_ROWS = 20_000
 """Rows that may wait for the store; over them no action is opened."""
 MOST_NAME_CHARS = 128
+"""Of the name of a model; that it is printable was seen when the body was read."""
 
 
 class Sink(Protocol):
@@ -173,7 +174,7 @@ class Book:
             key_id=caller.key_id,
             client_request_id=caller.client_request_id,
             surface=action.surface.value,
-            requested_model=_name(action.features.requested_model),
+            requested_model=action.features.requested_model[:MOST_NAME_CHARS],
             estimated_input_tokens=action.input_tokens,
             binding=binding,
             opened_unix_s=self._clock.now_unix_s(),
@@ -210,12 +211,6 @@ def _full(why: str) -> RouterError:
     return RouterError(
         Reason.STORE_UNAVAILABLE, f"the ledger is full: {why}; try again", retry_after_s=1.0
     )
-
-
-def _name(text: str) -> str:
-    """Return a name that clients make up as any store takes it."""
-    name = text[:MOST_NAME_CHARS]
-    return name if name.isprintable() else "".join(filter(str.isprintable, name))
 
 
 def _count(row: LedgerRow) -> None:

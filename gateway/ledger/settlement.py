@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.model.attempt import RescueCause
 from gateway.model.record import (
     AttemptOutcome,
     AttemptRecord,
@@ -38,7 +39,6 @@ CHARS_PER_TOKEN = 4
 MOST_TOKENS = 2**31 - 1
 """Largest count that is believed."""
 MOST_MICROS = 2**62
-CYBER_RESCUE = "cyber_refusal"
 FIRST_CAUSE = "first"
 """Why the first attempt of a walk is made, in dispatch's words."""
 _ANSWERED = frozenset({AttemptOutcome.SERVED, AttemptOutcome.BROKEN})
@@ -108,7 +108,7 @@ def is_charged(record: AttemptRecord, walk: Iterable[AttemptRecord]) -> bool:
             return record.has_output
         case AttemptOutcome.FAILED:
             is_refusal = record.failure == FailureClass.CYBER_REFUSAL.value
-            return is_refusal and any(other.cause == CYBER_RESCUE for other in walk)
+            return is_refusal and any(other.cause == RescueCause.CYBER_REFUSAL for other in walk)
         case _:
             return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from gateway.turns import marks, texts
@@ -33,34 +33,24 @@ class Words:
     """A request and its texts as marks are looked for in them, each made once it is wanted."""
 
     def __init__(self, request: Request) -> None:
-        """Take the request."""
         self.request = request
-        self._heads: list[str] | None = None
-        self._system: str | None = None
-        self._system_start: str | None = None
 
-    @property
+    @cached_property
     def heads(self) -> list[str]:
         """How the texts of the last message begin, in lower case."""
-        if self._heads is None:
-            latest = texts.last_user_texts(self.request)
-            self._heads = [_head(text, LOOKED_AT_BYTES).lower() for text in latest]
-        return self._heads
+        latest = texts.last_user_texts(self.request)
+        return [_head(text, LOOKED_AT_BYTES).lower() for text in latest]
 
-    @property
+    @cached_property
     def system(self) -> str:
         """The instructions in lower case."""
-        if self._system is None:
-            self._system = texts.system_text(self.request).lower()
-        return self._system
+        return texts.system_text(self.request).lower()
 
-    @property
+    @cached_property
     def system_start(self) -> str:
         """How the instructions begin, in lower case."""
-        if self._system_start is None:
-            start = texts.system_text(self.request)[:LOOKED_AT_BYTES]
-            self._system_start = start.lstrip().lower()
-        return self._system_start
+        start = texts.system_text(self.request)[:LOOKED_AT_BYTES]
+        return start.lstrip().lower()
 
 
 def turn_type_of(request: Request, features: Features, client: Client) -> TurnType:
