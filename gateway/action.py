@@ -24,6 +24,7 @@ from gateway.rescues import is_of_outage
 from gateway.restoring import restored
 from gateway.sessions.history import Shortening
 from gateway.sessions.sizes import sized
+from gateway.step_labels import StepLabels
 from services.domain.copying import replace
 from services.domain.errors import Reason, RouterError
 from services.runtime import context as call_context
@@ -87,7 +88,7 @@ class _Ready:
 
 
 class Actions:
-    """Serves actions; holds no state of any of them."""
+    """Serves actions; of their state it holds no more than what the log calls them."""
 
     def __init__(
         self,
@@ -105,10 +106,12 @@ class Actions:
         self._budget_s = budget_s
         self._slot_wait_s = slot_wait_s
         self._running = running if running is not None else set()
+        self._labels = StepLabels()
 
     async def serve(self, action: Action, reply: Reply) -> None:
         """Serve one action to its end: an answer, an error in the client's dialect, or nobody."""
-        course = Course(action, self._clock, self._providers, self._stages.watchers)
+        step = self._labels.of(action)
+        course = Course(action, step, self._clock, self._providers, self._stages.watchers)
         token = call_context.current.set(call_labels(action))
         metrics.INFLIGHT_ACTIONS.inc()
         thread = self._stages.thread_of(action)

@@ -37,11 +37,17 @@ class Course:
     """Collects what happens to an action; mutable, owned by its loop."""
 
     def __init__(
-        self, action: Action, clock: Clock, providers: Collection[str], watchers: Watchers
+        self,
+        action: Action,
+        step: str,
+        clock: Clock,
+        providers: Collection[str],
+        watchers: Watchers,
     ) -> None:
         self._watchers = watchers
         self._providers = providers
         self._action = action
+        self._step = step
         self._clock = clock
         self.head: Head | None = None
         self.decision: Decision | None = None
@@ -159,6 +165,7 @@ class Course:
             session_hash=log_label(action.caller.thread_key),
             surface=action.surface.value,
             turn_type=action.turn_type.value,
+            step=self._step,
             requested_model=action.features.requested_model[:128],
             path=decision.path.value if decision is not None else "",
             decision=decision.reason if decision is not None else "",

@@ -21,7 +21,7 @@ from gateway.deciding.passthrough import (
 from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
-from gateway.deciding.refusals import NOTHING_ROUTABLE, refusal_of, unavailable
+from gateway.deciding.refusals import NOTHING_ROUTABLE, explained, unavailable, unpinnable
 from gateway.deciding.summaries import after_trim, offer_of, writers_of
 from gateway.ground import marked_if_switched
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
@@ -31,7 +31,6 @@ from gateway.turns.loops import Loop, loop_of
 from services.domain.copying import replace
 from services.domain.errors import PeerError, RouterError
 from services.domain.vocab import TurnType
-from services.domain.wire.openai_responses import stored_field
 from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -175,6 +174,8 @@ class Routing:
             found = await self._scorer.fastest(ground.action, ground.record)
             if found is None or not hard_pins.may_pick(found.model_id, moment):
                 found = hard_pins.cheapest_binding(moment, ground.action.features)
+            if found is None:
+                raise unpinnable(ground.action, ground.record, self._catalog)
             binding = found
         return self._hard(case, binding)
 
@@ -211,8 +212,7 @@ class Routing:
             unjudged = self._unjudged(case, refusal)
             if unjudged is not None:
                 return unjudged
-            needs, stored = action.features.requirements, stored_field(action.request)
-            raise refusal_of(refusal, record, self._catalog, needs=needs, stored=stored) from None
+            raise explained(refusal, action, record, self._catalog) from None
         unwanted = pinned.unwanted_models(case.session, case.moment)
         fresh = pinned.fresh_pick(score, unwanted | outside(score, case.within, case.moment))
         if not is_pinning:

@@ -41,7 +41,7 @@ def may_pick(model_id: str, moment: Moment) -> bool:
 def cheapest_binding(moment: Moment, features: Features) -> BindingRef | None:
     """Return the cheapest model by input price that can take the action; None: none may serve."""
     models = by_price(moment, features)
-    return binding_at(models[0], _provider(models[0], moment)) if models else None
+    return BindingRef.of(_serving(models[0], moment)) if models else None
 
 
 def by_price(moment: Moment, features: Features) -> list[Model]:

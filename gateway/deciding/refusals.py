@@ -8,11 +8,12 @@ from gateway.model import Layer
 from gateway.plan import cannot_take
 from gateway.removals import model_removal_of
 from services.domain.errors import Reason, RouterError
+from services.domain.wire.openai_responses import stored_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gateway.model import EligibilityRecord
+    from gateway.model import Action, EligibilityRecord
     from services.domain.catalog import Catalog
     from services.domain.wire.features import Requirement
 
@@ -68,9 +69,15 @@ def refusal_of(
     return refusal
 
 
-def unpinnable(
-    record: EligibilityRecord, catalog: Catalog, *, needs: Sequence[Requirement], stored: str
+def explained(
+    refusal: RouterError, action: Action, record: EligibilityRecord, catalog: Catalog
 ) -> RouterError:
+    """Return the error to answer an action with for which the scorer found nothing."""
+    needs, stored = action.features.requirements, stored_field(action.request)
+    return refusal_of(refusal, record, catalog, needs=needs, stored=stored)
+
+
+def unpinnable(action: Action, record: EligibilityRecord, catalog: Catalog) -> RouterError:
     """Return the error for an action that is not scored and that no model may serve."""
     if record.is_gateway_exclusive:
         return RouterError(
@@ -80,7 +87,7 @@ def unpinnable(
             metadata={"layer": Layer.GATEWAY_MODE.value},
         )
     bare = RouterError(Reason.NO_ROUTABLE_MODELS, "no model may serve this action")
-    found = refusal_of(bare, record, catalog, needs=needs, stored=stored)
+    found = explained(bare, action, record, catalog)
     return unavailable() if found is bare else found
 
 

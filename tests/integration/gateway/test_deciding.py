@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.deciding.kinds import Rules
-from gateway.model import BindingRef, Head, Tail
+from gateway.model import BindingRef, Head, Snapshot, Tail
 from gateway.model.action import Knobs
 from gateway.model.decision import PlanAnswer, Strategy, SummaryAnswer, SummaryMode
 from gateway.model.record import AttemptOutcome, AttemptRecord
@@ -171,7 +171,7 @@ async def test_a_callers_knobs_go_to_the_scorer_and_bad_ones_are_400(routed: Rou
     assert at_odds.message in orjson.loads(body)["error"]["message"]
 
 
-@pytest.mark.spec("TRN-55")
+@pytest.mark.spec("TRN-55", "PLN-31")
 async def test_another_pick_is_put_to_the_planner_with_exact_counts(routed: Routed) -> None:
     await _pinned(routed)
     routed.scorer.picks = [SMALL]
@@ -191,6 +191,7 @@ async def test_another_pick_is_put_to_the_planner_with_exact_counts(routed: Rout
     assert routed.dispatch.served == [BIG, BIG]
 
 
+@pytest.mark.spec("PLN-32")
 async def test_a_switch_serves_the_pick_and_pins_it(routed: Routed) -> None:
     await _pinned(routed)
     routed.scorer.picks = [SMALL]
@@ -255,7 +256,7 @@ async def test_a_pin_for_a_model_that_is_gone_is_decided_anew(
     await restarted.stack.aclose()
 
 
-@pytest.mark.spec("TRN-25", "TRN-29")
+@pytest.mark.spec("TRN-25", "TRN-29", "PLN-34")
 async def test_probes_and_titles_take_the_fastest_model_and_leave_no_pin(routed: Routed) -> None:
     routed.scorer.fastest_model = SMALL
     assert await routed.decision(max_tokens=1) == "hard_pin_probe"
@@ -264,6 +265,7 @@ async def test_probes_and_titles_take_the_fastest_model_and_leave_no_pin(routed:
     assert await routed.decision(output_config=title) == "hard_pin_title_gen"
     assert routed.dispatch.served == [SMALL, SMALL]
     assert routed.scorer.asked == []
+    assert routed.planner.asked == []
     assert routed.store.rows == {}
     assert routed.dispatch.orders[0].plan.is_hard_pinned
 
@@ -275,16 +277,28 @@ async def test_without_the_scorer_a_probe_takes_the_cheapest_model(routed: Route
     assert routed.dispatch.served == [SMALL]
 
 
-@pytest.mark.spec("TRN-30")
+@pytest.mark.spec("TRN-26")
+async def test_a_probe_that_nothing_may_serve_is_told_what_to_do(routed: Routed) -> None:
+    routed.stack.credentials.snapshot = Snapshot("v1", ())
+    status, headers, body = await routed.ask(max_tokens=1)
+    assert status == 400
+    assert "retry-after" not in headers
+    assert b"has a credential" in body
+
+
+@pytest.mark.spec("TRN-30", "PLN-34")
 async def test_a_classifier_is_scored_without_a_pin(routed: Routed) -> None:
     assert await routed.decision(max_tokens=64) == "cluster:big"
+    assert routed.planner.asked == []
     assert routed.store.rows == {}
 
 
+@pytest.mark.spec("PLN-34")
 async def test_a_forced_model_asks_neither_scorer_nor_planner(routed: Routed) -> None:
     forced = {"x-router-force-model": SMALL}
     assert await routed.decision(headers=forced) == "forced"
     assert routed.scorer.asked == []
+    assert routed.planner.asked == []
     assert routed.dispatch.served == [SMALL]
 
 
@@ -309,13 +323,14 @@ async def test_tool_results_stay_on_the_pin_where_they_are_not_scored(tmp_path: 
     await routed.stack.aclose()
 
 
-@pytest.mark.spec("TRN-60")
+@pytest.mark.spec("TRN-60", "PLN-33")
 async def test_a_history_that_the_client_cut_has_no_warm_prefix(routed: Routed) -> None:
     await _pinned(routed)
     await routed.ask(_turns(8))
     routed.scorer.picks = [SMALL]
-    routed.planner.answer = PlanAnswer(is_switch=False, label="value_negative")
+    routed.planner.answer = PlanAnswer(True, label="value_positive", is_summary_chosen=True)
     await routed.ask(_turns(2))
+    assert routed.handover.asked == []
     (question,) = routed.planner.asked
     assert question.prefix_tokens == 0
     assert question.pin_cache is CacheState.BROKEN
@@ -359,7 +374,7 @@ async def _switched(routed: Routed) -> None:
     await routed.ask(_turns(2))
 
 
-@pytest.mark.spec("TRN-62", "HND-1")
+@pytest.mark.spec("TRN-62", "HND-1", "PLN-32")
 async def test_a_switch_puts_the_summary_that_the_planner_chose_before_dispatch(
     routed: Routed,
 ) -> None:

@@ -299,7 +299,7 @@ def test_the_output_limit_is_named_and_capped_for_the_target() -> None:
     assert "max_tokens" not in body
 
 
-@pytest.mark.spec("XLT-93")
+@pytest.mark.spec("XLT-93", "TRN-31")
 def test_hidden_reasoning_gets_room() -> None:
     always = ModelFacts(reasoning="always")
     assert sent(HI, to=target(always))["max_tokens"] == 16_384

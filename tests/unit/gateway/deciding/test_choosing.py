@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 from hypothesis import given
@@ -8,9 +10,10 @@ from hypothesis import strategies as st
 from gateway.deciding.hard_pins import cheapest_binding, fixed_binding
 from gateway.deciding.kinds import Choosing, Rules, choosing, hard_pin_of, is_sticky
 from gateway.deciding.prompt import MAX_TEXT_BYTES, prompt_of
-from gateway.deciding.refusals import refusal_of
+from gateway.deciding.refusals import refusal_of, unpinnable
 from gateway.deciding.summaries import SUMMARY_TOKENS, offer_of, summarizers
 from gateway.eligibility import freeze
+from gateway.model import Action
 from gateway.settings import RoutingSettings
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import TurnType, WireFamily
@@ -56,6 +59,11 @@ def test_sub_agents_are_pinned_while_that_is_on_or_a_pair_is_set() -> None:
     assert hard_pin_of(TurnType.PROBE, pair.rules) == ("large", "anthropic")
 
 
+def _cheapest(asked: Action) -> str:
+    found = cheapest_binding(moment(), asked.features)
+    return found.model_id if found is not None else ""
+
+
 @pytest.mark.spec("TRN-55", "TRN-56")
 def test_a_pin_answers_unasked_where_the_settings_say_so() -> None:
     unscored = Rules(is_tool_result_scored=False)
@@ -78,13 +86,11 @@ def test_a_fixed_model_serves_or_nothing_does() -> None:
 @pytest.mark.spec("TRN-25")
 def test_else_the_cheapest_model_serves_and_with_tools_one_that_uses_them() -> None:
     plain = action(_body(_user("hi")))
-    assert cheapest_binding(moment(), plain.features).model_id == "small"
+    assert _cheapest(plain) == "small"
     tool = {"name": "f", "input_schema": {"type": "object"}}
     offered = action(_body(_user("hi"), tools=[tool]))
-    assert cheapest_binding(moment(), offered.features).model_id == "middle"
-    with pytest.raises(RouterError) as refused:
-        cheapest_binding(moment(record("p9")), plain.features)
-    assert refused.value.reason is Reason.ROUTING_UNAVAILABLE
+    assert _cheapest(offered) == "middle"
+    assert cheapest_binding(moment(record("p9")), plain.features) is None
 
 
 @pytest.mark.spec("SCO-4")
@@ -149,6 +155,21 @@ def test_the_scorers_refusal_is_told_with_its_cause() -> None:
     assert told.metadata["field"] == "conversation"
     other = RouterError(Reason.INVALID_ROUTING_KNOBS, "knobs")
     assert refusal_of(other, large, CATALOG) is other
+
+
+@pytest.mark.spec("TRN-26")
+def test_an_action_that_is_not_scored_is_refused_by_the_same_causes() -> None:
+    asked = action(_body(_user("hi")))
+    nobody = unpinnable(asked, record("p9"), CATALOG)
+    assert nobody.reason is Reason.NO_ELIGIBLE_PROVIDER
+    assert "[providers.NAME]" in nobody.message
+    large = freeze(question("acme", "p1", features=features(10**6)), policy(), CATALOG)
+    assert unpinnable(asked, large, CATALOG).reason is Reason.CONTEXT_WINDOW_EXCEEDED
+    barred = record(excluded_models=frozenset(CATALOG.models))
+    assert unpinnable(asked, barred, CATALOG).reason is Reason.ROUTING_UNAVAILABLE
+    gateways = replace(record("p9"), is_gateway_exclusive=True)
+    told = unpinnable(asked, gateways, CATALOG)
+    assert told.reason is Reason.GATEWAY_SERVES_NO_DEPLOYED_MODEL
 
 
 @pytest.mark.spec("XLT-219")

@@ -44,6 +44,7 @@ def test_after_a_cut_nothing_is_warm_and_that_is_known() -> None:
     assert question.pin_cache is CacheState.BROKEN
 
 
+@pytest.mark.spec("PLN-16")
 def test_a_pin_that_served_nothing_has_an_unknown_prefix() -> None:
     question = plan_question(scored(PINNED, score("middle")), choice(), moment(), None)
     assert question.prefix_tokens is None

@@ -123,6 +123,7 @@ def test_the_prefix_is_what_was_read_and_written_within_the_prompt(
     assert prefix_tokens(session, choice(), prompt) == min(read + write, prompt)
 
 
+@pytest.mark.spec("PLN-16")
 def test_an_unknown_prefix_is_not_zero() -> None:
     assert prefix_tokens(pinned(), choice(), 1000) is None
 

@@ -40,7 +40,7 @@ def _keys(sent: Sent, key_id: str = "key_1") -> SessionKeys:
 
 
 @clients
-@pytest.mark.spec("TRN-8", "TRN-12", "TRN-20", "TRN-22")
+@pytest.mark.spec("TRN-8", "TRN-12", "TRN-13", "TRN-20", "TRN-22")
 def test_every_request_is_taken_for_what_it_is(name: str) -> None:
     talk = TALKS[name](FIRST)
     for number, sent in enumerate(talk.sent):
