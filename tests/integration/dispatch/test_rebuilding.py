@@ -58,7 +58,7 @@ async def test_the_wishes_of_an_endpoint_are_no_edit_of_a_clients_own_body() -> 
         assert "provider" not in stand.providers["p1"][0].requests[0].json
 
 
-@pytest.mark.spec("DSP-202")
+@pytest.mark.spec("DSP-202", "HND-83")
 @pytest.mark.parametrize("was_switched", [False, True])
 async def test_reasoning_signed_for_another_model_is_removed_for_the_model_of_the_attempt(
     was_switched: bool,

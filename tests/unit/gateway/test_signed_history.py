@@ -85,7 +85,7 @@ def test_of_its_own_clients_only_the_open_turn_counts(words: str, *, is_unsigned
     assert (Requirement.SIGNED_TOOL_HISTORY in found.requirements) is is_unsigned
 
 
-@pytest.mark.spec("XLT-156")
+@pytest.mark.spec("XLT-156", "HND-85")
 def test_an_insisting_model_is_left_out_and_others_serve() -> None:
     limits = policy(families={"p1": WireFamily.GEMINI, "p2": WireFamily.GEMINI})
     asked = question(

@@ -228,6 +228,7 @@ def test_value_follows_each_sides_risk(
     assert on(other, low) >= on(other, high)
 
 
+@pytest.mark.spec("HND-124")
 @given(cases(Economics.VALUE), st.integers(0, 50_000), st.floats(0, 1))
 def test_value_rises_in_leftovers_and_falls_in_what_a_summary_costs(
     case: Case, more: int, dearer: float
