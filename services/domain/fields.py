@@ -5,6 +5,7 @@ Every complaint names the field and what it must be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -19,6 +20,8 @@ level that it passes.
 
 MAX_COUNT = 2**31
 """Token counts are below it."""
+SESSION_KEY_BYTES = 16
+_ACTION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MICRO = 1e6
 _INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
@@ -32,6 +35,28 @@ def text(value: str, field: str) -> str:
     """
     if not value:
         raise InvalidRequestError.of(field, "must not be empty")
+    return value
+
+
+def action_id(value: str, field: str) -> str:
+    """Return the name of an action; it is a part of keys and of lines in logs.
+
+    Raises:
+        InvalidRequestError: it is no such name.
+    """
+    if not _ACTION_ID.fullmatch(value):
+        raise InvalidRequestError.of(field, "must be 1 to 64 letters, digits, _ or -")
+    return value
+
+
+def session_key(value: bytes, field: str) -> bytes:
+    """Return the key of a session; empty: there is none.
+
+    Raises:
+        InvalidRequestError: it has another length.
+    """
+    if len(value) not in (0, SESSION_KEY_BYTES):
+        raise InvalidRequestError.of(field, f"must be empty or {SESSION_KEY_BYTES} bytes")
     return value
 
 

@@ -152,6 +152,7 @@ async def test_a_gemini_conversation_keeps_its_dialect(
 
 BAD: dict[str, Callable[[pb.CompactRequest], object]] = {
     "action.action_id": lambda asked: asked.action.ClearField("action_id"),
+    "action.session_key": lambda asked: setattr(asked.action, "session_key", b"short"),
     "eligibility.installation_id": lambda asked: asked.ClearField("eligibility"),
     "body.wire_family": lambda asked: asked.body.ClearField("wire_family"),
     "body.body": lambda asked: asked.body.ClearField("body"),

@@ -318,6 +318,7 @@ async def test_a_tenants_conversation_does_not_leave_its_own_credentials(
 
 BAD: dict[str, Callable[[pb.SummarizeRequest], object]] = {
     "action.action_id": lambda asked: asked.action.ClearField("action_id"),
+    "action.session_key": lambda asked: setattr(asked.action, "session_key", b"short"),
     "action.installation_id": lambda asked: asked.action.ClearField("installation_id"),
     "eligibility.installation_id": lambda asked: asked.ClearField("eligibility"),
     "body.wire_family": lambda asked: asked.body.ClearField("wire_family"),

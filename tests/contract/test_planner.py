@@ -158,6 +158,10 @@ async def test_a_missing_filter_differs_from_an_empty_one(serve: Serve) -> None:
 Change = Callable[[pb.PlanActionRequest], object]
 BAD: dict[str, Change] = {
     "fresh": lambda asked: asked.ClearField("fresh"),
+    "action.action_id": lambda asked: setattr(asked.action, "action_id", "ann@example.com"),
+    "action.session_key": lambda asked: asked.action.MergeFrom(
+        action_pb2.ActionContext(action_id="a", session_key=b"short")
+    ),
     "fresh.binding.model_id": lambda asked: asked.fresh.binding.ClearField("model_id"),
     "pin.binding.provider": lambda asked: asked.pin.binding.ClearField("provider"),
     "pin.cache_state": lambda asked: setattr(asked.pin, "cache_state", 0),

@@ -227,6 +227,8 @@ async def test_without_risk_the_blend_decides_and_models_without_figures_are_nam
 Change = Callable[[pb.ScoreRequest], object]
 BAD: dict[str, Change] = {
     "action": lambda asked: asked.ClearField("action"),
+    "action.action_id": lambda asked: asked.action.ClearField("action_id"),
+    "action.session_key": lambda asked: setattr(asked.action, "session_key", b"short"),
     "action.installation_id": lambda asked: asked.action.ClearField("installation_id"),
     "features": lambda asked: asked.ClearField("features"),
     "features.input_token_count": lambda asked: setattr(asked.features, "input_token_count", -1),

@@ -25,6 +25,7 @@ from services.credentials.model import (
     Verdict,
 )
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import action_id, session_key
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ MAX_TRIED = 1_000
 MAX_VERDICTS = 1_000
 MOST_BINDINGS = 256
 """Decoded bindings that are kept: an action asks for those that others asked for."""
-SESSION_KEY_BYTES = 16
 _NANOS = 1_000_000_000
 _BUCKET_OF = fields.inverse(fields.BUCKETS)
 _PURPOSE_OF = fields.inverse(fields.PURPOSES)
@@ -59,14 +59,14 @@ def decode_select(request: pb.SelectCredentialRequest) -> Query:
         raise InvalidRequestError.of("bindings", f"must be 1 to {MAX_BINDINGS}")
     installation_id = required(action.installation_id, "action.installation_id")
     return Query(
-        action_id=required(action.action_id, "action.action_id"),
+        action_id=action_id(action.action_id, "action.action_id"),
         installation_id=installation_id,
         idempotency_key=required(request.idempotency_key, "idempotency_key", 128),
         bindings=tuple(
             _decode_asked(one.SerializeToString(), index)
             for index, one in enumerate(request.bindings)
         ),
-        session_key=_session_key(action),
+        session_key=session_key(action.session_key, "action.session_key"),
         eligibility=decode_record(request.eligibility, installation_id),
         presented=decode_identities(request.presented),
         suppressed=decode_suppressed(
@@ -99,7 +99,7 @@ def _decode_redemption(request: pb.AcquireSecretRequest) -> Redemption:
     action = request.action
     return Redemption(
         grant_id=required(request.grant_id, "grant_id"),
-        action_id=required(action.action_id, "action.action_id"),
+        action_id=action_id(action.action_id, "action.action_id"),
         installation_id=required(action.installation_id, "action.installation_id"),
         rejected_version=not_negative(request.rejected_version, "rejected_version"),
         grant=_decode_grant(request.grant) if request.HasField("grant") else None,
@@ -131,22 +131,22 @@ def _decode_selection(action: action_pb2.ActionContext, asked: pb.SecretSelectio
     needs_record = purpose in (Purpose.SERVE, Purpose.AUXILIARY)
     if needs_record:
         present(asked, "eligibility", "selection.eligibility")
-    installation_id, action_id = action.installation_id, action.action_id
+    installation_id = action.installation_id
     if not is_listing:
         required(installation_id, "action.installation_id")
-        required(action_id, "action.action_id")
+        action_id(action.action_id, "action.action_id")
     if len(asked.tried) > MAX_TRIED:
         raise InvalidRequestError.of("selection.tried", f"must be at most {MAX_TRIED}")
     record = asked.eligibility if asked.HasField("eligibility") else None
     plans = [*asked.suppressed_plans, *(record.suppressed_plans if record is not None else ())]
     return Query(
-        action_id=action_id,
+        action_id=action.action_id,
         installation_id=installation_id,
         idempotency_key=required(asked.idempotency_key, "selection.idempotency_key", 128),
         bindings=(
             _decode_binding(asked.binding, "selection.binding", is_model_needed=not is_listing),
         ),
-        session_key=_session_key(action),
+        session_key=session_key(action.session_key, "action.session_key"),
         purpose=purpose,
         eligibility=None if record is None else decode_record(record, installation_id),
         tried=frozenset(asked.tried),
@@ -276,11 +276,3 @@ def _decode_binding(
         upstream_id=binding.upstream_id,
         binding_index=binding.binding_index,
     )
-
-
-def _session_key(action: action_pb2.ActionContext) -> bytes:
-    if len(action.session_key) not in (0, SESSION_KEY_BYTES):
-        raise InvalidRequestError.of(
-            "action.session_key", f"must be empty or {SESSION_KEY_BYTES} bytes"
-        )
-    return action.session_key

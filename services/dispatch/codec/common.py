@@ -18,7 +18,7 @@ from services.dispatch.model.enums import CredentialBucket
 from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sealed
 from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import text
+from services.domain.fields import action_id, session_key, text
 from services.domain.vocab import CredentialKind, CredentialOwner
 
 if TYPE_CHECKING:
@@ -172,12 +172,12 @@ def action(message: action_pb2.ActionContext, field: str) -> ActionRef:
     """Return the action.
 
     Raises:
-        InvalidRequestError: its id or installation is missing.
+        InvalidRequestError: its id, installation or session is not one.
     """
     return ActionRef(
-        action_id=text(message.action_id, f"{field}.action_id"),
+        action_id=action_id(message.action_id, f"{field}.action_id"),
         installation_id=text(message.installation_id, f"{field}.installation_id"),
-        session_key=message.session_key,
+        session_key=session_key(message.session_key, f"{field}.session_key"),
         sealed=Sealed(message.SerializeToString()),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import action_id, session_key
 from services.domain.vocab import CredentialOwner
 from services.handover.codec.enums import FAMILY_OF, KIND_OF, OWNER_OF, SCOPE_OF
 from services.handover.model import (
@@ -85,8 +86,8 @@ def context_of(
             "eligibility.installation_id", "must be the installation of the action"
         )
     return Context(
-        action_id=_text(action.action_id, "action.action_id"),
-        session_hash=action.session_key[:8].hex(),
+        action_id=action_id(action.action_id, "action.action_id"),
+        session_hash=session_key(action.session_key, "action.session_key")[:8].hex(),
         installation_id=installation_id,
         action=Sealed(action.SerializeToString()),
         eligibility=Sealed(record.SerializeToString()),

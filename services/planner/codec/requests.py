@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2
@@ -11,7 +11,7 @@ from pointsman.planner.v1 import planner_pb2 as pb
 
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import count, text, within
+from services.domain.fields import action_id, count, session_key, text, within
 from services.planner.codec import enums
 from services.planner.codec.fields import binding, usd
 from services.planner.model.question import (
@@ -93,13 +93,24 @@ def decode(message: pb.PlanActionRequest) -> Request:
             if message.HasField("overrides")
             else None
         ),
-        labels=Labels(
-            catalog_version=text(message.catalog_version, "catalog_version"),
-            config_version=text(message.config_version, "config_version"),
-            eligibility_id=message.eligibility_id,
-            action_id=message.action.action_id,
-            session_hash=message.action.session_key[:MAX_SESSION_BYTES].hex(),
-        ),
+        labels=_labels(message),
+    )
+
+
+def _labels(message: pb.PlanActionRequest) -> Labels:
+    labels = Labels(
+        catalog_version=text(message.catalog_version, "catalog_version"),
+        config_version=text(message.config_version, "config_version"),
+        eligibility_id=message.eligibility_id,
+    )
+    if not message.HasField("action"):
+        return labels
+    action = message.action
+    key = session_key(action.session_key, "action.session_key")
+    return replace(
+        labels,
+        action_id=action_id(action.action_id, "action.action_id"),
+        session_hash=key[:MAX_SESSION_BYTES].hex(),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import count, text, usd, within
+from services.domain.fields import action_id, count, session_key, text, usd, within
 from services.scorer.codec import enums
 from services.scorer.codec.eligibility import eligibility
 from services.scorer.codec.fields import knob
@@ -96,8 +96,10 @@ def asked(request: pb.ScoreRequest) -> Asked:
         wants_embedding=request.wants_embedding,
         is_brief=request.is_brief and not request.wants_explanation,
         artifact_version=request.artifact_version,
-        action_id=action.action_id,
-        session_hash=action.session_key[:_SESSION_HASH_BYTES].hex(),
+        action_id=action_id(action.action_id, "action.action_id"),
+        session_hash=session_key(action.session_key, "action.session_key")[
+            :_SESSION_HASH_BYTES
+        ].hex(),
     )
 
 

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import MAX_COUNT, count, micro_usd, text, usd, within
+from services.domain.fields import (
+    MAX_COUNT,
+    action_id,
+    count,
+    micro_usd,
+    session_key,
+    text,
+    usd,
+    within,
+)
 
 
 def test_a_field_out_of_its_range_is_named_with_what_it_must_be() -> None:
@@ -23,6 +32,20 @@ def test_a_field_out_of_its_range_is_named_with_what_it_must_be() -> None:
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(InvalidRequestError, match="f: must be a number from 0 to 1"):
             within(share, 1.0, "f")
+
+
+@pytest.mark.parametrize("name", ["", "a" * 65, "a b", "a\n", "ann@example.com", "é"])
+def test_what_names_no_action_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequestError, match="f: must be 1 to 64 letters, digits, _ or -"):
+        action_id(name, "f")
+    assert action_id("act_0-A" + "z" * 57, "f")
+
+
+@pytest.mark.parametrize("size", [1, 15, 17, 32])
+def test_the_key_of_a_session_is_a_digest_or_none(size: int) -> None:
+    with pytest.raises(InvalidRequestError, match="f: must be empty or 16 bytes"):
+        session_key(bytes(size), "f")
+    assert (session_key(b"", "f"), session_key(bytes(16), "f")) == (b"", bytes(16))
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,8 @@ def test_a_plan_begins_where_selection_answered() -> None:
     ("change", "field"),
     [
         (lambda m: m.action.ClearField("action_id"), "action.action_id"),
+        (lambda m: setattr(m.action, "action_id", "a b"), "action.action_id"),
+        (lambda m: setattr(m.action, "session_key", b"short"), "action.session_key"),
         (lambda m: m.body.ClearField("wire_family"), "body.wire_family"),
         (lambda m: m.body.ClearField("body"), "body.body"),
         (lambda m: m.ClearField("kind"), "kind"),
