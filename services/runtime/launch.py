@@ -71,7 +71,9 @@ def guarded(work: Callable[[], int]) -> int:
         return work()
     except ConfigError as error:
         return complain(str(error), EXIT_USAGE)
-    except (StartError, RouterError, OSError) as error:
+    except OSError as error:
+        return unwritten(error)
+    except (StartError, RouterError) as error:
         return complain(str(error), EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_FAILED
@@ -79,6 +81,16 @@ def guarded(work: Callable[[], int]) -> int:
         log.get_logger("launch").debug("internal_fault", exc_info=True)
         hint = "POINTSMAN_LOG__LEVEL=debug shows where"
         return complain(f"internal fault: {type(error).__name__}: {error}; {hint}", EXIT_FAILED)
+
+
+def unwritten(error: OSError) -> int:
+    """Return the exit code of a file or a stream that cannot be used.
+
+    Whoever closed a pipe that we write to had enough of it, and wants no word about it.
+    """
+    if isinstance(error, BrokenPipeError):
+        return EXIT_FAILED
+    return complain(str(error), EXIT_FAILED)
 
 
 def complain(message: str, code: int) -> int:

@@ -63,6 +63,10 @@ def test_wrong_usage_exits_2_with_one_line(inline: Inline, arguments: tuple[str,
     assert done.error.startswith("error: ")
 
 
+def test_wrong_usage_names_the_help_of_the_command_that_was_meant(inline: Inline) -> None:
+    assert "; `pointsman keys create --help`" in inline("keys", "create").error
+
+
 @pytest.mark.spec("OPS-95")
 def test_an_unknown_key_exits_2_and_names_file_key_and_the_nearest(tmp_path: Path) -> None:
     configured(tmp_path, "[gateway]\nmax_body_byte = 1\n")
