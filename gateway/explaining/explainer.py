@@ -9,6 +9,7 @@ from gateway.explaining.costs import expected_costs
 from gateway.labels import call_labels
 from gateway.model.explained import Explained
 from gateway.thread import address_of
+from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
 from services.runtime import context as call_context
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from gateway.model.explained import AssumedPin
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
+
+
+_COMPACTED_FIRST = "(as it is: where compaction is on, serving compacts it first)"
 
 
 class Explainer:
@@ -61,7 +65,10 @@ class Explainer:
         ground = await rehearsal.decider.ground(action)
         address = address_of(action, ModelTier.UNKNOWN)
         memory = assumed_memory(address, pin, self._strategy, now_unix_s)
-        decision = await rehearsal.decider.decide(ground, memory)
+        try:
+            decision = await rehearsal.decider.decide(ground, memory)
+        except RouterError as error:
+            raise _told(error) from None
         credential = await self._previews.preview(action, decision) if wants_credential else None
         return Explained(
             action=action,
@@ -74,3 +81,11 @@ class Explainer:
             credential=credential,
             shadow=await self._shadow.pick(action) if self._shadow is not None else None,
         )
+
+
+def _told(error: RouterError) -> RouterError:
+    """Return a refusal that says what serving would try before it."""
+    if error.reason is not Reason.CONTEXT_WINDOW_EXCEEDED:
+        return error
+    message = f"{error.message} {_COMPACTED_FIRST}"
+    return RouterError(error.reason, message, metadata=error.metadata)

@@ -262,6 +262,21 @@ async def test_what_cannot_be_read_is_refused_as_on_live_traffic(
     running.assert_nothing_happened()
 
 
+async def test_a_conversation_that_serving_would_compact_is_said_to_be_compacted(
+    tmp_path: Path,
+) -> None:
+    rows = [{**_row(name, "top", 5.0), "context_window": 1_000} for name in (BIG, SMALL)]
+    one = Explaining(tmp_path / "ledger", Strategy.CLUSTER, build_catalog([{"models": rows}]))
+    await one.start()
+    body = {**BODY, "messages": [{"role": "user", "content": "long " * 2_000}]}
+    headers = {"x-router-force-model": BIG}
+    async with one.http.post("/v1/route", json=body, headers=headers) as answer:
+        assert answer.status == 413
+        assert "serving compacts it first" in (await answer.json())["error"]["message"]
+    one.assert_nothing_happened()
+    await one.aclose()
+
+
 async def test_without_a_key_nothing_is_explained(running: Explaining) -> None:
     headers = {"x-router-key": "rk_somebody_elses_key_0000"}
     async with running.http.post("/v1/route", json=BODY, headers=headers) as answer:
