@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from services.credentials.model import CODEX_WINDOWS, UNIFIED_WINDOWS, WINDOW_LENGTHS_S
 from services.credentials.policy.evidence.rules import Doubt
-from services.credentials.policy.evidence.times import http_date, instant, later, number, span_s
+from services.credentials.policy.evidence.times import instant, later, number, span_s
+from services.domain.dates import http_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 from services.credentials.model import CALENDAR_END_UNIX_S
+from services.domain.dates import http_date
 
 MAX_CHARACTERS = 40
 """Longer texts are no times."""
@@ -57,15 +57,6 @@ def later(unix_s: float, seconds: float) -> float | None:
     """Return the instant so many seconds later; None: it is after 9999."""
     found = unix_s + seconds
     return found if found < CALENDAR_END_UNIX_S else None
-
-
-@lru_cache(maxsize=4_096)
-def http_date(text: str) -> float | None:
-    """Return seconds since 1970 of an HTTP date; None: it is none."""
-    try:
-        return parsedate_to_datetime(text).timestamp()
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return None
 
 
 def span_s(text: str) -> float | None:

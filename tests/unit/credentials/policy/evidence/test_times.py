@@ -23,6 +23,7 @@ from tests.unit.credentials.cases import NOW
         ("2025-06-15T15:06:40Z", NOW),
         ("2025-06-15T17:06:40.25+02:00", NOW + 0.25),
         ("Sun, 15 Jun 2025 15:06:40 GMT", NOW),
+        ("Sun Jun 15 15:06:40 2025", NOW),
         ("0", None),
         ("-5", None),
         ("nan", None),
