@@ -22,7 +22,9 @@ _MEDIA = frozenset(
         Requirement.IMAGES,
         Requirement.REMOTE_IMAGE,
         Requirement.DOCUMENTS,
+        Requirement.REMOTE_DOCUMENT,
         Requirement.AUDIO,
+        Requirement.OTHER_AUDIO,
         Requirement.VIDEO,
         Requirement.VENDOR_FILE,
     }

@@ -14,7 +14,7 @@ from services.domain.wire.assemble import Assembler
 from services.domain.wire.assemble import events_of as told_by
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import client_error_of
-from services.domain.wire.features import features_of, untranslatable
+from services.domain.wire.features import features_of
 from services.domain.wire.model import (
     BlockClose,
     BlockDelta,
@@ -32,6 +32,7 @@ from services.domain.wire.model import (
     WireError,
 )
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
+from services.domain.wire.requirements import untranslatable
 from services.domain.wire.translation import AnswerTranslation
 from tests.fuzz.inputs import Kind
 from tests.fuzz.seeds import SCHEMA

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from services.domain.wire.scanner import Node
 
 _AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+AUDIO_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+"""Media types that the OpenAI dialects have a word for."""
 
 
 def blocks_of_content(
@@ -95,10 +102,22 @@ def audio(node: Node, path: str) -> Media:
     """
     told = mapping(mapping(node.value).get("input_audio"))
     encoding = text(told.get("format"))
-    return Media(
+    media = Media(
         "audio",
         media_type=_AUDIO_TYPES.get(encoding, f"audio/{encoding or 'wav'}"),
         data=required(told, "data", f"{path}.input_audio"),
         cache=cache_mark(node),
         raw=node.raw,
     )
+    return filled(media, f"{path}.input_audio.data")
+
+
+def filled(media: Media, path: str) -> Media:
+    """Return media that hold something.
+
+    Raises:
+        WireError: they hold nothing; names where it should stand.
+    """
+    if not (media.data or media.url or media.text or media.file_id):
+        raise WireError(path, f"the {media.kind} must not be empty")
+    return media

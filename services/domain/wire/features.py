@@ -8,6 +8,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.content import AUDIO_FORMATS
 from services.domain.wire.model import (
     Media,
     Opaque,
@@ -77,6 +78,9 @@ class Requirement(enum.StrEnum):
     """Calls in the history lack the signature that some models insist on."""
     FORCED_CALL = "forced_call"
     """The answer must call a tool."""
+    REMOTE_DOCUMENT = "remote_document"
+    OTHER_AUDIO = "other_audio"
+    """Audio in another form than wav and mp3."""
 
 
 _ORDER = tuple(Requirement)
@@ -158,40 +162,16 @@ class _Tally:
         )
         if media.file_id:
             self.needs.add(Requirement.VENDOR_FILE)
+        if media.kind == "document" and media.url:
+            self.needs.add(Requirement.REMOTE_DOCUMENT)
+        if media.kind == "audio" and media.media_type not in AUDIO_FORMATS:
+            self.needs.add(Requirement.OTHER_AUDIO)
         if media.kind == "image":
             self.images += 1
             if media.url:
                 self.needs.add(Requirement.REMOTE_IMAGE)
         elif b'"citations"' in media.raw and _wants_citations(media.raw):
             self.needs.add(Requirement.CITATIONS)
-
-
-_NEVER_TRANSLATED: Mapping[WireFamily, frozenset[Requirement]] = {
-    WireFamily.ANTHROPIC: frozenset(
-        {
-            Requirement.AUDIO,
-            Requirement.VIDEO,
-            Requirement.VENDOR_FILE,
-            Requirement.MULTI_CANDIDATE,
-        }
-    ),
-    WireFamily.OPENAI_CHAT: frozenset({Requirement.VIDEO, Requirement.VENDOR_FILE}),
-    WireFamily.OPENAI_RESPONSES: frozenset(
-        {Requirement.VIDEO, Requirement.VENDOR_FILE, Requirement.MULTI_CANDIDATE}
-    ),
-    WireFamily.GEMINI: frozenset({Requirement.REMOTE_IMAGE, Requirement.VENDOR_FILE}),
-}
-"""What has no form in a dialect, for a request that comes from another one."""
-
-
-def untranslatable(
-    requirements: tuple[Requirement, ...], source: WireFamily, target: WireFamily
-) -> tuple[Requirement, ...]:
-    """Return what of a request's needs ``target`` cannot express; nothing in its own dialect."""
-    if source is target:
-        return ()
-    never = _NEVER_TRANSLATED.get(target, frozenset())
-    return tuple(need for need in requirements if need in never)
 
 
 def utf8_length(words: str) -> int:

@@ -10,10 +10,10 @@ import enum
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.features import Requirement, untranslatable
+from services.domain.wire.features import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from services.domain.catalog import ModelFacts
 
@@ -34,6 +34,46 @@ WAIVED = frozenset([Requirement.SERVER_TOOLS, Requirement.MANY_TOOLS, Requiremen
 
 _NATIVE = frozenset([Requirement.SERVER_TOOLS, Requirement.CITATIONS, Requirement.LOGPROBS])
 """Needs that only the request's own dialect meets: answers of others do not carry them."""
+_NEVER_TRANSLATED: Mapping[WireFamily, frozenset[Requirement]] = {
+    WireFamily.ANTHROPIC: frozenset(
+        {
+            Requirement.AUDIO,
+            Requirement.VIDEO,
+            Requirement.VENDOR_FILE,
+            Requirement.MULTI_CANDIDATE,
+        }
+    ),
+    WireFamily.OPENAI_CHAT: frozenset(
+        {
+            Requirement.VIDEO,
+            Requirement.VENDOR_FILE,
+            Requirement.REMOTE_DOCUMENT,
+            Requirement.OTHER_AUDIO,
+        }
+    ),
+    WireFamily.OPENAI_RESPONSES: frozenset(
+        {
+            Requirement.VIDEO,
+            Requirement.VENDOR_FILE,
+            Requirement.MULTI_CANDIDATE,
+            Requirement.OTHER_AUDIO,
+        }
+    ),
+    WireFamily.GEMINI: frozenset(
+        {Requirement.REMOTE_IMAGE, Requirement.REMOTE_DOCUMENT, Requirement.VENDOR_FILE}
+    ),
+}
+"""What has no form in a dialect, for a request that comes from another one."""
+
+
+def untranslatable(
+    requirements: tuple[Requirement, ...], source: WireFamily, target: WireFamily
+) -> tuple[Requirement, ...]:
+    """Return what of a request's needs ``target`` cannot express; nothing in its own dialect."""
+    if source is target:
+        return ()
+    never = _NEVER_TRANSLATED.get(target, frozenset())
+    return tuple(need for need in requirements if need in never)
 
 
 def is_carried(needs: Sequence[Requirement], source: WireFamily, target: WireFamily) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.content import cache_mark, required
+from services.domain.wire.content import cache_mark, filled, required
 from services.domain.wire.model import (
     Block,
     Media,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from services.domain.wire.scanner import Node
 
 FAMILY = WireFamily.ANTHROPIC
+_MEMBERS = {"base64": "data", "url": "url", "file": "file_id"}
+"""Where media of these forms stand; others may come without anything that we know."""
 
 
 def decode_content(node: Node | None, path: str) -> tuple[Block, ...]:
@@ -94,7 +96,7 @@ def _media(
     form = text(source.get("type"))
     inner = source.get("content")
     words = text(source.get("data")) if form == "text" else _words_of(inner)
-    return Media(
+    media = Media(
         kind=kind,
         media_type=text(source.get("media_type")),
         data=text(source.get("data")) if form == "base64" else "",
@@ -105,6 +107,8 @@ def _media(
         cache=cache_mark(node),
         raw=node.raw,
     )
+    member = _MEMBERS.get(form)
+    return media if member is None else filled(media, f"{path}.source.{member}")
 
 
 def _words_of(content: object) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
+from services.domain.wire.content import filled
 from services.domain.wire.gemini.names import child, member, snake
 from services.domain.wire.gemini.parts import state_of
 from services.domain.wire.model import (
@@ -111,7 +112,9 @@ class Conversation:
             return self._call(node, told, part.raw, f"call_{index}_{at}")
         if node is not None and kinds[0] == "functionResponse":
             return self._result(node, part.raw)
-        return [media_of(mapping(member(told, kinds[0])), kinds[0], part.raw)]
+        media = media_of(mapping(member(told, kinds[0])), kinds[0], part.raw)
+        place = "inlineData.data" if kinds[0] == "inlineData" else "fileData.fileUri"
+        return [filled(media, f"contents[{index}].parts[{at}].{place}")]
 
     def _call(self, node: Node, told: Mapping[str, object], raw: bytes, own_id: str) -> list[Block]:
         """Return the call; a nameless one is dropped, and so will be its result."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.content import audio, blocks_of_content, cache_mark, required
+from services.domain.wire.content import audio, blocks_of_content, cache_mark, filled, required
 from services.domain.wire.images import split_url
 from services.domain.wire.model import Media, Opaque, Refusal, Text, WireError
 from services.domain.wire.reading import mapping, text
@@ -50,7 +50,7 @@ def _image(node: Node, part: Mapping[str, object], path: str) -> Media:
     image = part.get("image_url")
     members = {"url": image} if isinstance(image, str) else mapping(image)
     media_type, data, url = split_url(required(members, "url", f"{path}.image_url"))
-    return Media(
+    media = Media(
         "image",
         media_type=media_type,
         data=data,
@@ -59,6 +59,7 @@ def _image(node: Node, part: Mapping[str, object], path: str) -> Media:
         cache=cache_mark(node),
         raw=node.raw,
     )
+    return filled(media, f"{path}.image_url.url")
 
 
 def _file(node: Node, file: Mapping[str, object], path: str) -> Media:
@@ -67,7 +68,7 @@ def _file(node: Node, file: Mapping[str, object], path: str) -> Media:
         raise WireError(f"{path}.file", "must have file_data or file_id")
     media_type, data, url = split_url(content)
     is_plain_base64 = bool(url) and "://" not in url
-    return Media(
+    media = Media(
         "document",
         media_type="application/pdf" if is_plain_base64 else media_type,
         data=url if is_plain_base64 else data,
@@ -77,3 +78,4 @@ def _file(node: Node, file: Mapping[str, object], path: str) -> Media:
         cache=cache_mark(node),
         raw=node.raw,
     )
+    return filled(media, f"{path}.file.file_data")

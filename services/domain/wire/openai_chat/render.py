@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.content import result_text
+from services.domain.wire.content import AUDIO_FORMATS, result_text
 from services.domain.wire.images import image_type
 from services.domain.wire.model import (
     Media,
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from services.domain.wire.model import Block
-
-_AUDIO_FORMATS = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
 
 
 class Rendering(Record):
@@ -107,7 +100,7 @@ def _media(media: Media, rendering: Rendering, path: str) -> object:
     if media.kind == "document":
         return _document(media, path)
     if media.kind == "audio" and media.data:
-        encoding = _AUDIO_FORMATS.get(media.media_type)
+        encoding = AUDIO_FORMATS.get(media.media_type)
         if encoding is not None or rendering.is_native:
             audio = {"data": media.data, "format": encoding or media.media_type.partition("/")[2]}
             return {"type": "input_audio", "input_audio": audio}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.content import audio, blocks_of_content, required
+from services.domain.wire.content import audio, blocks_of_content, filled, required
 from services.domain.wire.images import split_url
 from services.domain.wire.model import Media, Opaque, Refusal, Text, WireError
 from services.domain.wire.reading import text
@@ -52,7 +52,7 @@ def _image(node: Node, part: Mapping[str, object], path: str) -> Media:
     if not file_id and not source:
         raise WireError(path, "must have image_url or file_id")
     media_type, data, url = split_url(source)
-    return Media(
+    media = Media(
         "image",
         media_type=media_type,
         data=data,
@@ -61,6 +61,7 @@ def _image(node: Node, part: Mapping[str, object], path: str) -> Media:
         detail=text(part.get("detail")),
         raw=node.raw,
     )
+    return filled(media, f"{path}.image_url")
 
 
 def _file(node: Node, part: Mapping[str, object], path: str) -> Media:
@@ -69,7 +70,7 @@ def _file(node: Node, part: Mapping[str, object], path: str) -> Media:
     if not file_id and not content and not file_url:
         raise WireError(path, "must have file_data, file_url or file_id")
     media_type, data, plain = split_url(content)
-    return Media(
+    media = Media(
         "document",
         media_type="application/pdf" if plain else media_type,
         data=plain or data,
@@ -78,3 +79,4 @@ def _file(node: Node, part: Mapping[str, object], path: str) -> Media:
         filename=text(part.get("filename")),
         raw=node.raw,
     )
+    return filled(media, f"{path}.file_data")

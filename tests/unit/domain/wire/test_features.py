@@ -14,9 +14,9 @@ from services.domain.wire.features import (
     LastKind,
     Requirement,
     features_of,
-    untranslatable,
     utf8_length,
 )
+from services.domain.wire.requirements import untranslatable
 from tests.unit.domain.wire.anthropic_cases import Json
 
 USER: Json = {"role": "user", "content": "hi"}
@@ -107,6 +107,10 @@ def test_the_last_message_is_the_last_that_is_no_system_message() -> None:
         (
             {"type": "image", "source": {"type": "file", "file_id": "f"}},
             [Requirement.IMAGES, Requirement.VENDOR_FILE],
+        ),
+        (
+            {"type": "document", "source": {"type": "url", "url": "https://x"}},
+            [Requirement.DOCUMENTS, Requirement.REMOTE_DOCUMENT],
         ),
         (
             {

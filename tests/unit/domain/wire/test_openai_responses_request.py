@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.vocab import WireFamily
-from services.domain.wire.features import Requirement, features_of, untranslatable
+from services.domain.wire.features import Requirement, features_of
 from services.domain.wire.model import (
     Media,
     Opaque,
@@ -25,6 +25,7 @@ from services.domain.wire.model import (
     WireError,
 )
 from services.domain.wire.openai_responses import CODEC, stored_field
+from services.domain.wire.requirements import untranslatable
 from tests.unit.domain.wire.openai_responses_cases import (
     CUSTOM,
     NAMESPACE,

@@ -12,7 +12,7 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import Requirement, features_of
-from services.domain.wire.model import Request, ToolChoice
+from services.domain.wire.model import Media, Request, Role, ToolChoice, Turn
 from services.domain.wire.requirements import WAIVED, is_carried, unmet
 from tests.unit.domain.wire.foreign_cases import FAMILIES, PAIRS, functions, request
 from tests.unit.domain.wire.test_ready import SEARCH
@@ -128,3 +128,11 @@ def test_its_own_dialect_loses_nothing_and_halves_are_never_more_than_asked(
         assert set(unmet(needs, family, to, facts)) <= set(needs)
     assert set(unmet(needs, family, family, facts)) <= {Requirement.STRUCTURED_OUTPUT}
     assert Requirement.NATIVE_ONLY not in WAIVED
+
+
+@pytest.mark.spec("XLT-58", "XLT-215")
+@pytest.mark.parametrize("source", FAMILIES)
+def test_a_document_by_address_goes_where_such_are_read(source: WireFamily) -> None:
+    document = Media("document", url="https://x.example/a.pdf")
+    needs = needs_of(request(source, turns=(Turn(Role.USER, (document,), 0),)))
+    assert {to for to in FAMILIES if is_carried(tuple(needs), source, to)} == {A, R, source}

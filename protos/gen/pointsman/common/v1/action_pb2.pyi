@@ -54,6 +54,8 @@ class Requirement(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REQUIREMENT_MANY_TOOLS: _ClassVar[Requirement]
     REQUIREMENT_SIGNED_TOOL_HISTORY: _ClassVar[Requirement]
     REQUIREMENT_FORCED_CALL: _ClassVar[Requirement]
+    REQUIREMENT_REMOTE_DOCUMENT: _ClassVar[Requirement]
+    REQUIREMENT_OTHER_AUDIO: _ClassVar[Requirement]
 WIRE_FAMILY_UNSPECIFIED: WireFamily
 WIRE_FAMILY_ANTHROPIC: WireFamily
 WIRE_FAMILY_OPENAI_CHAT: WireFamily
@@ -90,6 +92,8 @@ REQUIREMENT_MULTI_CANDIDATE: Requirement
 REQUIREMENT_MANY_TOOLS: Requirement
 REQUIREMENT_SIGNED_TOOL_HISTORY: Requirement
 REQUIREMENT_FORCED_CALL: Requirement
+REQUIREMENT_REMOTE_DOCUMENT: Requirement
+REQUIREMENT_OTHER_AUDIO: Requirement
 
 class ActionContext(_message.Message):
     __slots__ = ("action_id", "installation_id", "router_key_id", "user_id", "session_key", "role", "client_app", "surface", "turn_type", "client_request_id")
