@@ -17,7 +17,7 @@ def test_whoever_has_read_enough_of_it_hears_no_complaint(tmp_path: Path) -> Non
     done = subprocess.run(
         command("config", "show", "--json"),
         cwd=tmp_path,
-        env=environment(tmp_path),
+        env=environment(tmp_path, PYTHONUNBUFFERED=""),
         stdout=writing,
         stderr=subprocess.PIPE,
         check=False,
@@ -43,7 +43,7 @@ def test_an_interrupt_while_it_loads_ends_it_without_a_word(tmp_path: Path) -> N
     done = subprocess.run(
         (sys.executable, "-c", INTERRUPTED),
         cwd=tmp_path,
-        env=environment(tmp_path),
+        env=environment(tmp_path, PYTHONUNBUFFERED=""),
         capture_output=True,
         check=False,
         timeout=TIMEOUT_S,
@@ -56,7 +56,7 @@ def test_a_disk_that_is_full_is_one_line(tmp_path: Path) -> None:
         done = subprocess.run(
             command("version"),
             cwd=tmp_path,
-            env=environment(tmp_path),
+            env=environment(tmp_path, PYTHONUNBUFFERED=""),
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
