@@ -25,7 +25,7 @@ from gateway.policy import policy_of
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
 from gateway.serving import Deciding, Renewed, Serving
-from gateway.showing import Sources, moved, showing_of
+from gateway.showing import Sources, rehearsals_of, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
 from services.runtime.config import ConfigError
 from services.runtime.log import get_logger
@@ -110,12 +110,13 @@ class Gateway:
             deciding,
             remembering.sessions,
             rescues,
+            showing.watchers,
             self.readiness,
         )
         self._renewed = renewed
-        self._actions = self._serving.actions(policy, catalog, showing)
+        self._actions = self._serving.actions(policy, catalog)
         self._rpc = showing.rpc_server(intake)
-        self._server = HttpServer(self._serving.table(self._actions, catalog, showing))
+        self._server = HttpServer(self._serving.table(self._actions, catalog, showing.explanations))
         if exclusions is not None:
             exclusions.on_change = self._readopt
 
@@ -129,8 +130,8 @@ class Gateway:
             raise ConfigError("this gateway keeps the configuration that it began with")
         newer, catalog = self._renewed(edition, routing), edition.catalog
         serving = self._serving.under(routing)
-        actions = serving.actions(newer.policy, catalog, newer.showing)
-        table = serving.table(actions, catalog, newer.showing)
+        actions = serving.actions(newer.policy, catalog)
+        table = serving.table(actions, catalog, newer.explanations)
 
         def take_over() -> None:
             self._serving = serving
@@ -244,14 +245,16 @@ def build(
     def renewed(edition: Edition[CommonSettings], asked: RoutingSettings) -> Renewed:
         newer = edition.catalog
         own = policy_of(asked, edition.settings, newer, exclusions.stored)
-        shown = moved(showing, Sources(credentials, own, newer, clock), asked, peers)
+        sources = Sources(credentials, own, newer, clock)
+        rehearsal_of, shadow_of = rehearsals_of(sources, asked, peers)
+        explanations = showing.on(sources, rehearsal_of)
 
         def take_over() -> None:
             ledger.use(newer)
             exclusions.rest_on(Resting(edition, asked, own))
-            shown.take_over()
+            showing.use(explanations, shadow_of)
 
-        return Renewed(own, shown, take_over)
+        return Renewed(own, explanations, take_over)
 
     return Gateway(
         settings,

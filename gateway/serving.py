@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from gateway.deciding.ports import Handover, Planner, Scorer
     from gateway.eligibility import Policy
+    from gateway.explaining.explanations import Explanations
+    from gateway.explaining.ports import Watchers
     from gateway.ledger.ports import Ledger
     from gateway.model import Action
     from gateway.office.desk import Office
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from gateway.routes.table import RouteTable
     from gateway.sessions.memory import Sessions
     from gateway.settings import GatewaySettings, RoutingSettings
-    from gateway.showing import Showing
     from gateway.thread import Thread
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
@@ -56,7 +57,7 @@ class Renewed:
     """What a newer edition changes besides the loop, not yet taken over."""
 
     policy: Policy
-    showing: Showing
+    explanations: Explanations
     take_over: Callable[[], None]
 
 
@@ -74,6 +75,7 @@ class Serving:
     deciding: Deciding | None
     sessions: Sessions
     rescues: RescueRules
+    watchers: Watchers
     readiness: Callable[[], Mapping[str, bool]]
     running: set[Answer] = field(default_factory=set)
     """Answers on their way, whichever catalog they began with."""
@@ -85,7 +87,7 @@ class Serving:
             deciding = replace(deciding, rules=routing.rules)
         return replace(self, deciding=deciding, rescues=routing.rescue_rules)
 
-    def actions(self, policy: Policy, catalog: Catalog, showing: Showing) -> Actions:
+    def actions(self, policy: Policy, catalog: Catalog) -> Actions:
         """Return the loop under one policy and one catalog."""
         deciding, sessions, clock = self.deciding, self.sessions, self.clock
         routing = _routing(deciding, catalog, clock)
@@ -106,7 +108,7 @@ class Serving:
             credentials=self.credentials,
             ledger=self.ledger,
             dispatch=self.dispatch,
-            watchers=showing.watchers,
+            watchers=self.watchers,
             commands=Commands(sessions, decider, catalog, clock, rules.strategy.value),
             issuers=Issuers(sessions, clock),
             tagged_models=catalog.tagged_models,
@@ -120,10 +122,18 @@ class Serving:
             running=self.running,
         )
 
-    def table(self, actions: Actions, catalog: Catalog, showing: Showing) -> RouteTable:
+    def table(self, actions: Actions, catalog: Catalog, explanations: Explanations) -> RouteTable:
         """Return the routes to a loop."""
-        served = Served(self.intake, actions, self.dispatch, self.office, catalog, self.readiness)
-        return table(served, self.settings, showing.routes(self.intake))
+        served = Served(
+            self.intake,
+            actions,
+            self.dispatch,
+            self.office,
+            catalog,
+            explanations,
+            self.readiness,
+        )
+        return table(served, self.settings)
 
 
 def _threads(

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Silent
 from gateway.decider import Decider
 from gateway.explaining.explainer import Explainer
+from gateway.explaining.explanations import Explanations
 from gateway.explaining.listing import Listing
 from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
 from gateway.model.decision import Strategy
 from gateway.records import Records
-from gateway.routes import listing, route
 from gateway.routing import Routing
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import RpcServer, router_bundle
-from gateway.rpc.servicer import Parts, RouterServicer
+from gateway.rpc.servicer import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from gateway.model.explained import AssumedPin
     from gateway.ports import Credentials
     from gateway.requests import Intake
-    from gateway.routes.table import Routes
     from gateway.settings import GatewaySettings, RoutingSettings
     from services.domain.catalog import Catalog
     from services.runtime.channel import Channel
@@ -66,60 +64,29 @@ class Showing:
         self._settings = settings
         self._strategy = strategy
         self._previews = previews
-        self._servicer: RouterServicer | None = None
-        self._versions: dict[str, str] = {}
-        self.rest_on(sources, rehearsal_of, shadow_of)
+        self.explanations = self.on(sources, rehearsal_of)
 
-    def moved(
-        self, sources: Sources, rehearsal_of: RehearsalOf, shadow_of: RehearsalOf | None = None
-    ) -> Showing:
-        """Return the same on other sources; nothing of this changes before :meth:`take_over`."""
-        other = copy.copy(self)
-        other.rest_on(sources, rehearsal_of, shadow_of)
-        return other
-
-    def take_over(self) -> None:
-        """Make readers, the shadow and later calls use these sources."""
-        sources = self._sources
-        self.feed.use(sources.catalog)
-        if self.shadow is not None and self._shadow_of is not None:
-            self.shadow.use(self._shadow_of, sources.catalog)
-        self._versions.update(self._versions_now())
-        if self._servicer is not None:
-            parts = self._servicer.parts
-            self._servicer.use(replace(parts, explainer=self._explainer, listing=self._listing()))
-
-    def rest_on(
-        self, sources: Sources, rehearsal_of: RehearsalOf, shadow_of: RehearsalOf | None
-    ) -> None:
-        """Explain by other sources; who is served already goes on until :meth:`take_over`."""
+    def on(self, sources: Sources, rehearsal_of: RehearsalOf) -> Explanations:
+        """Return what explains decisions on other sources, for :meth:`use`."""
         catalog, clock, strategy = sources.catalog, sources.clock, self._strategy.value
-        self._sources = sources
-        self._shadow_of = shadow_of
-        self._explainer = Explainer(
-            rehearsal_of, self._previews, catalog, clock, strategy, self.shadow
+        return Explanations(
+            Explainer(rehearsal_of, self._previews, catalog, clock, strategy, self.shadow),
+            Listing(sources.credentials, Records(sources.policy, catalog), catalog, clock),
+            {"catalog_version": catalog.version, "config_version": sources.policy.config_version},
         )
 
-    def _listing(self) -> Listing:
-        sources = self._sources
-        records = Records(sources.policy, sources.catalog)
-        return Listing(sources.credentials, records, sources.catalog, sources.clock)
-
-    def _versions_now(self) -> dict[str, str]:
-        catalog, policy = self._sources.catalog, self._sources.policy
-        return {"catalog_version": catalog.version, "config_version": policy.config_version}
+    def use(self, explanations: Explanations, shadow_of: RehearsalOf | None) -> None:
+        """Make readers, the shadow and later calls use them; calls that run keep theirs."""
+        catalog = explanations.listing.catalog
+        self.explanations = explanations
+        self.feed.use(catalog)
+        if self.shadow is not None and shadow_of is not None:
+            self.shadow.use(shadow_of, catalog)
 
     @property
     def watchers(self) -> Watchers:
         """Who hears of decisions."""
         return self.shadow or self.feed
-
-    def routes(self, intake: Intake) -> Routes:
-        """Return the HTTP routes."""
-        return {
-            **route.routes(intake, self._explainer),
-            **listing.routes(intake, self._listing()),
-        }
 
     def rpc_server(self, intake: Intake) -> RpcServer:
         """Return RouterService on its port, not yet listening."""
@@ -127,14 +94,10 @@ class Showing:
         parts = Parts(
             intake=intake,
             callers=Callers(intake.keys, settings.admin_token.get_secret_value()),
-            explainer=self._explainer,
-            listing=self._listing(),
+            explanations=lambda: self.explanations,
             feed=self.feed,
         )
-        self._versions.update(self._versions_now())
-        self._servicer = RouterServicer(parts)
-        bundle = router_bundle(parts, self._versions, self._servicer)
-        return RpcServer(bundle, parts.gate, settings.rpc_listen)
+        return RpcServer(router_bundle(parts), parts.gate, settings.rpc_listen)
 
 
 def showing_of(
@@ -144,21 +107,15 @@ def showing_of(
     peers: Mapping[str, Channel],
 ) -> Showing:
     """Return what explains and shows the decisions of a strategy."""
-    rehearsal_of, shadow_of = _rehearsals(sources, routing, peers)
+    rehearsal_of, shadow_of = rehearsals_of(sources, routing, peers)
     previews = PreviewClient(peers["credentials"])
     return Showing(sources, settings, routing.strategy, rehearsal_of, previews, shadow_of)
 
 
-def moved(
-    showing: Showing, sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
-) -> Showing:
-    """Return the same as ``showing`` on other sources, not yet taken over."""
-    return showing.moved(sources, *_rehearsals(sources, routing, peers))
-
-
-def _rehearsals(
+def rehearsals_of(
     sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
 ) -> tuple[RehearsalOf, RehearsalOf | None]:
+    """Return what decides as the strategy does, and as its shadow; None: it has none."""
     of_strategy = _scored if routing.strategy is Strategy.CLUSTER else _requested
     shadow_of = _shadow(sources, routing, peers) if routing.shadow else None
     return of_strategy(sources, routing, peers), shadow_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gateway.routes import chat, gemini, messages, responses
+from gateway.routes import chat, gemini, listing, messages, responses, route
 from gateway.routes.admin import Admin
 from gateway.routes.health import Health
 from gateway.routes.models import Models
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gateway.action import Actions
+    from gateway.explaining.explanations import Explanations
     from gateway.office.desk import Office
     from gateway.ports import Dispatch
     from gateway.requests import Intake
-    from gateway.routes.table import Routes
     from gateway.settings import GatewaySettings
     from services.domain.catalog import Catalog
 
@@ -32,12 +32,14 @@ class Served:
     dispatch: Dispatch
     office: Office
     catalog: Catalog
+    explanations: Explanations
     readiness: Callable[[], Mapping[str, bool]]
 
 
-def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable:
-    """Return the table; ``more`` are the routes that explain and show."""
+def table(served: Served, settings: GatewaySettings) -> RouteTable:
+    """Return the table."""
     intake, actions, dispatch = served.intake, served.actions, served.dispatch
+    explanations = served.explanations
     health = Health(served.readiness)
     models = Models(intake, served.catalog)
     admin = Admin(
@@ -50,7 +52,8 @@ def table(served: Served, settings: GatewaySettings, more: Routes) -> RouteTable
             **messages.routes(intake, actions, dispatch, settings),
             **chat.routes(intake, actions, settings),
             **responses.routes(intake, actions, dispatch, settings),
-            **more,
+            **route.routes(intake, explanations.explainer),
+            **listing.routes(intake, explanations.listing),
             **models.routes,
             "/": {"GET": health.root},
             "/health": {"GET": health.health},

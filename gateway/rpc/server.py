@@ -12,7 +12,6 @@ from services.runtime.log import get_logger
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
 
     import grpc
 
@@ -25,14 +24,11 @@ ENVELOPE_BYTES = 1024 * 1024
 """What a message may hold besides the body of a request."""
 
 
-def router_bundle(
-    parts: Parts, versions: Mapping[str, str], servicer: RouterServicer | None = None
-) -> Bundle:
+def router_bundle(parts: Parts) -> Bundle:
     """Return RouterService; it owns nothing that has to be started or closed."""
-    served = servicer if servicer is not None else RouterServicer(parts)
 
     def attach(server: grpc.aio.Server) -> None:
-        rpc.add_RouterServiceServicer_to_server(served, server)
+        rpc.add_RouterServiceServicer_to_server(RouterServicer(parts), server)
 
     async def nothing() -> None:
         """Do nothing."""
@@ -43,7 +39,7 @@ def router_bundle(
         start=nothing,
         aclose=nothing,
         max_message_bytes=parts.intake.max_body_bytes + ENVELOPE_BYTES,
-        info=lambda: versions,
+        info=lambda: parts.explanations().versions,
     )
 
 

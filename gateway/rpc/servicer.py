@@ -26,8 +26,7 @@ from services.runtime.host import VERSION
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from gateway.explaining.explainer import Explainer
-    from gateway.explaining.listing import Listing
+    from gateway.explaining.explanations import Explanations
     from gateway.feed import Feed, Missed
     from gateway.model import Action
     from gateway.requests import Intake
@@ -46,8 +45,8 @@ class Parts:
 
     intake: Intake
     callers: Callers
-    explainer: Explainer
-    listing: Listing
+    explanations: Callable[[], Explanations]
+    """Returns what explains now."""
     feed: Feed
     sign_of_life_s: float = SIGN_OF_LIFE_S
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -59,15 +58,6 @@ class RouterServicer(rpc.RouterServiceServicer):
     """Serves RouterService. Holds no state between calls."""
 
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    @property
-    def parts(self) -> Parts:
-        """What it passes questions on to."""
-        return self._parts
-
-    def use(self, parts: Parts) -> None:
-        """Pass later questions on to other parts; calls that run keep theirs."""
         self._parts = parts
 
     async def Route(  # noqa: N802 - name fixed by the proto
@@ -92,7 +82,7 @@ class RouterServicer(rpc.RouterServiceServicer):
             address=codec.address_of(request),
         )
         pin = codec.pin_of(request)
-        explained = await parts.explainer.explain(
+        explained = await parts.explanations().explainer.explain(
             _read(parts.intake.decoded, arrival), pin, wants_credential=wants_explanation
         )
         decision = codec.route_decision(explained, VERSION, wants_explanation=wants_explanation)
@@ -107,8 +97,9 @@ class RouterServicer(rpc.RouterServiceServicer):
         parts = self._parts
         await parts.gate.wait()
         key = await parts.intake.keys.authenticate(_token(context), Scope.ROUTING)
-        after, size = watching.page_of(request, parts.listing.catalog)
-        page = await parts.listing.page(
+        listing = parts.explanations().listing
+        after, size = watching.page_of(request, listing.catalog)
+        page = await listing.page(
             key.installation_id, after, size, is_servable_only=request.is_servable_only
         )
         return watching.models_response(page.models, page.next_token, page.record, VERSION)

@@ -26,6 +26,7 @@ from gateway.codec.explanation import explanation
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.explaining.explainer import Explainer
+from gateway.explaining.explanations import Explanations
 from gateway.explaining.listing import Listing
 from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
@@ -134,10 +135,8 @@ class Rig:
         keys = KeyRing(store, clock)
         self.feed = Feed(catalog, clock, self.strategy.value)
         self.shadow = Shadow(self.feed, shadow_of, catalog, clock, "cluster")
-        parts = Parts(
-            intake=Intake(keys, clock, self.max_body_bytes),
-            callers=Callers(keys, ADMIN),
-            explainer=Explainer(
+        explanations = Explanations(
+            Explainer(
                 rehearsal_of,
                 self.previews,
                 catalog,
@@ -145,12 +144,18 @@ class Rig:
                 self.strategy.value,
                 self.shadow if self.has_shadow else None,
             ),
-            listing=Listing(self.credentials, Records(policy, catalog), catalog, clock),
+            Listing(self.credentials, Records(policy, catalog), catalog, clock),
+            {"catalog_version": catalog.version, "config_version": "cfg"},
+        )
+        parts = Parts(
+            intake=Intake(keys, clock, self.max_body_bytes),
+            callers=Callers(keys, ADMIN),
+            explanations=lambda: explanations,
             feed=self.feed,
             sign_of_life_s=self.sign_of_life_s,
         )
         parts.gate.set()
-        return router_bundle(parts, {"catalog_version": catalog.version, "config_version": "cfg"})
+        return router_bundle(parts)
 
 
 async def stub_of(serve: Serve, rig: Rig) -> rpc.RouterServiceAsyncStub:
