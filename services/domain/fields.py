@@ -22,6 +22,7 @@ MAX_COUNT = 2**31
 """Token counts are below it."""
 SESSION_KEY_BYTES = 16
 _ACTION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MICRO = 1e6
 _INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
@@ -35,6 +36,17 @@ def text(value: str, field: str) -> str:
     """
     if not value:
         raise InvalidRequestError.of(field, "must not be empty")
+    return value
+
+
+def header(value: str, field: str) -> str:
+    """Return a text that goes into an HTTP header.
+
+    Raises:
+        InvalidRequestError: none can hold it.
+    """
+    if _CONTROL.search(value):
+        raise InvalidRequestError.of(field, "must be one line without control characters")
     return value
 
 

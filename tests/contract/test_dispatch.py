@@ -150,6 +150,7 @@ def request(*providers: str, is_stream: bool = True) -> pb.DispatchRequest:
     message.body.wire_family = action_pb2.WIRE_FAMILY_ANTHROPIC
     message.body.body = body(ANTHROPIC, is_stream=is_stream)
     message.eligibility.installation_id = "i"
+    message.features.SetInParent()
     message.plan.first_attempt_number = 1
     for provider in providers or ("p1",):
         binding = message.plan.bindings.add().binding

@@ -18,11 +18,11 @@ from services.dispatch.model.enums import CredentialBucket
 from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sealed
 from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import action_id, session_key, text
+from services.domain.fields import action_id, header, session_key, text
 from services.domain.vocab import CredentialKind, CredentialOwner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from google.protobuf import duration_pb2
     from pointsman.common.v1 import action_pb2, header_pb2
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from services.domain.fields import Fields
 
 _NANOS = 1_000_000_000
+MAX_RELAYED_HEADERS = 64
 MOST_RECORDS = 256
 """Decoded eligibility records that are kept."""
 MOST_KEPT = 1024
@@ -42,8 +43,14 @@ def duration(seconds: float | None) -> Fields | None:
     return None if seconds is None else timestamp(seconds if seconds > 0.0 else 0.0)
 
 
-def seconds_of(value: duration_pb2.Duration) -> float:
-    """Return a duration in seconds."""
+def seconds_of(value: duration_pb2.Duration, field: str) -> float:
+    """Return a duration in seconds.
+
+    Raises:
+        InvalidRequestError: it is negative.
+    """
+    if value.seconds < 0 or value.nanos < 0:
+        raise InvalidRequestError.of(field, "must be 0 s or more")
     return value.seconds + value.nanos / _NANOS
 
 
@@ -60,9 +67,17 @@ def header_fields(pairs: HeaderPairs) -> list[Fields]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
-def header_pairs(fields: Iterable[header_pb2.HeaderField]) -> HeaderPairs:
-    """Return headers as pairs."""
-    return tuple((field.name, field.value) for field in fields)
+def relayed_headers(rows: Sequence[header_pb2.HeaderField]) -> HeaderPairs:
+    """Return the client's headers as pairs.
+
+    Raises:
+        InvalidRequestError: there are too many, or one cannot be sent on.
+    """
+    if len(rows) > MAX_RELAYED_HEADERS:
+        raise InvalidRequestError.of("relayed_headers", f"at most {MAX_RELAYED_HEADERS}")
+    return tuple(
+        (row.name, header(row.value, f"relayed_headers[{i}].value")) for i, row in enumerate(rows)
+    )
 
 
 def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:

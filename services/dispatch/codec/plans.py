@@ -21,7 +21,7 @@ from services.dispatch.model.plan import (
     RescueFlags,
 )
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import text
+from services.domain.fields import count, header, text
 from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.state.kept import Restored
@@ -45,11 +45,11 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
     Raises:
         InvalidRequestError: a field is missing or out of range; names its path.
     """
-    count = len(message.bindings)
-    if not 1 <= count <= MAX_BINDINGS:
+    given = len(message.bindings)
+    if not 1 <= given <= MAX_BINDINGS:
         raise InvalidRequestError.of("plan.bindings", f"must hold 1 to {MAX_BINDINGS} entries")
     start = message.start_index
-    if not 0 <= start < count:
+    if not 0 <= start < given:
         raise InvalidRequestError.of("plan.start_index", "must be a position in plan.bindings")
     if message.first_attempt_number < 1:
         raise InvalidRequestError.of("plan.first_attempt_number", "must be 1 or more")
@@ -118,7 +118,8 @@ def _rescue(sealed: bytes, field: str) -> Rescue:
     is_cooling = message.health != dispatch_pb2.RESCUE_HEALTH_HEALTHY
     end_unix_s = math.inf
     if message.HasField("cooldown_end_time"):
-        end_unix_s = message.cooldown_end_time.ToMilliseconds() / 1000
+        end = message.cooldown_end_time
+        end_unix_s = end.seconds + end.nanos / 1e9
     return Rescue(
         cause=cause,
         bindings=tuple(
@@ -149,7 +150,8 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
     """Return one binding to try.
 
     Raises:
-        InvalidRequestError: model or provider is missing, or the dialect is not one of ours.
+        InvalidRequestError: model or provider is missing, the dialect is not one of ours, or the
+            window is none.
     """
     return _planned_binding(message.SerializeToString(), field)
 
@@ -163,7 +165,9 @@ def _planned_binding(sealed: bytes, field: str) -> PlannedBinding:
     return PlannedBinding(
         ref=common.binding_ref(message.binding, f"{field}.binding"),
         family=family,
-        context_window_tokens=message.context_window_token_count,
+        context_window_tokens=count(
+            message.context_window_token_count, f"{field}.context_window_token_count"
+        ),
         effort=_effort(message.effort, f"{field}.effort"),
         is_fast_allowed=message.is_fast_allowed,
     )
@@ -182,13 +186,18 @@ def _presented(rows: Sequence[grant_pb2.PresentedCredential]) -> tuple[Presented
         field = f"plan.presented[{i}]"
         values.append(
             Presented(
-                secret=text(row.presented_secret, f"{field}.presented_secret"),
+                secret=header(
+                    text(row.presented_secret, f"{field}.presented_secret"),
+                    f"{field}.presented_secret",
+                ),
                 presented_hash=text(
                     row.identity.presented_hash, f"{field}.identity.presented_hash"
                 ),
-                kind=tables.required(tables.CREDENTIAL_KIND, row.identity.kind, f"{field}.kind"),
+                kind=tables.required(
+                    tables.CREDENTIAL_KIND, row.identity.kind, f"{field}.identity.kind"
+                ),
                 provider=text(row.identity.provider, f"{field}.identity.provider"),
-                account_id=row.account_id,
+                account_id=header(row.account_id, f"{field}.account_id"),
             )
         )
     return tuple(values)
@@ -198,38 +207,29 @@ def _budget(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Budget:
     if not message.HasField("budget"):
         return defaults
     told = message.budget
-    attempts, retries = defaults.max_attempts, defaults.same_binding_retries
-    rescues = defaults.max_rescues
-    if told.HasField("max_attempt_count"):
-        attempts = _within(told.max_attempt_count, 1, 6, "plan.budget.max_attempt_count")
-    if told.HasField("same_binding_retry_count"):
-        retries = _within(
-            told.same_binding_retry_count, 0, 5, "plan.budget.same_binding_retry_count"
-        )
-    if told.HasField("max_rescue_count"):
-        rescues = _within(told.max_rescue_count, 0, 5, "plan.budget.max_rescue_count")
+
+    def number(name: str, least: int, most: int, default: int) -> int:
+        if not told.HasField(name):
+            return default
+        return _within(getattr(told, name), least, most, f"plan.budget.{name}")
+
+    def seconds(name: str, default: float) -> float:
+        if not told.HasField(name):
+            return default
+        return common.seconds_of(getattr(told, name), f"plan.budget.{name}")
+
     return Budget(
-        max_attempts=attempts,
-        same_binding_retries=retries,
-        same_binding_s=(
-            common.seconds_of(told.same_binding_duration)
-            if told.HasField("same_binding_duration")
-            else defaults.same_binding_s
+        max_attempts=number("max_attempt_count", 1, 6, defaults.max_attempts),
+        same_binding_retries=number(
+            "same_binding_retry_count", 0, 5, defaults.same_binding_retries
         ),
-        pre_commit_s=(
-            common.seconds_of(told.pre_commit_duration)
-            if told.HasField("pre_commit_duration")
-            else defaults.pre_commit_s
-        ),
-        max_throttle_wait_s=(
-            common.seconds_of(told.max_throttle_wait)
-            if told.HasField("max_throttle_wait")
-            else defaults.max_throttle_wait_s
-        ),
+        same_binding_s=seconds("same_binding_duration", defaults.same_binding_s),
+        pre_commit_s=seconds("pre_commit_duration", defaults.pre_commit_s),
+        max_throttle_wait_s=seconds("max_throttle_wait", defaults.max_throttle_wait_s),
         max_throttle_waits=defaults.max_throttle_waits,
         backoff_base_s=defaults.backoff_base_s,
         throttle_backoff_s=defaults.throttle_backoff_s,
-        max_rescues=rescues,
+        max_rescues=number("max_rescue_count", 0, 5, defaults.max_rescues),
     )
 
 

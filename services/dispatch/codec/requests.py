@@ -13,7 +13,7 @@ from services.dispatch.codec import enums as tables
 from services.dispatch.codec.plans import plan_of, planned_binding
 from services.dispatch.model.plan import ActionRef, CountOrder, ListOrder, Order, Sealed
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import text
+from services.domain.fields import count, text
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from services.dispatch.model.plan import Budget
 
-MAX_RELAYED_HEADERS = 64
 MAX_PAGE_SIZE = 1000
 DEFAULT_PAGE_SIZE = 100
 
@@ -34,9 +33,9 @@ def order_of(message: dispatch_pb2.DispatchRequest, defaults: Budget) -> Order:
     Raises:
         InvalidRequestError: a field is missing or out of range; names its path.
     """
-    action = common.action(message.action, "action")
-    if len(message.relayed_headers) > MAX_RELAYED_HEADERS:
-        raise InvalidRequestError.of("relayed_headers", f"at most {MAX_RELAYED_HEADERS}")
+    action, features = common.action(message.action, "action"), message.features
+    if not message.HasField("features"):
+        raise InvalidRequestError.of("features", "must be set")
     return Order(
         action=action,
         family=_family(message.body.wire_family, "body.wire_family"),
@@ -44,9 +43,9 @@ def order_of(message: dispatch_pb2.DispatchRequest, defaults: Budget) -> Order:
         eligibility=common.eligibility(message.eligibility, action.installation_id, "eligibility"),
         plan=plan_of(message.plan, defaults),
         kind=tables.required(tables.KIND, message.kind, "kind"),
-        estimated_input_tokens=message.features.input_token_count,
-        max_output_tokens=message.features.max_output_token_count,
-        relayed_headers=common.header_pairs(message.relayed_headers),
+        estimated_input_tokens=count(features.input_token_count, "features.input_token_count"),
+        max_output_tokens=count(features.max_output_token_count, "features.max_output_token_count"),
+        relayed_headers=common.relayed_headers(message.relayed_headers),
         address=_address(message.body),
     )
 
@@ -72,7 +71,7 @@ def count_order_of(message: dispatch_pb2.CountTokensRequest) -> CountOrder:
             else None
         ),
         grant=common.grant(message.grant, "grant") if message.HasField("grant") else None,
-        relayed_headers=common.header_pairs(message.relayed_headers),
+        relayed_headers=common.relayed_headers(message.relayed_headers),
         address=_address(message.body),
     )
 

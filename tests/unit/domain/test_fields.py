@@ -11,6 +11,7 @@ from services.domain.fields import (
     MAX_COUNT,
     action_id,
     count,
+    header,
     micro_usd,
     session_key,
     text,
@@ -39,6 +40,14 @@ def test_what_names_no_action_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequestError, match="f: must be 1 to 64 letters, digits, _ or -"):
         action_id(name, "f")
     assert action_id("act_0-A" + "z" * 57, "f")
+
+
+@pytest.mark.parametrize("text_", ["a\nb", "a\r\nx-b: c", "\x00", "\x7f"])
+def test_what_no_header_holds_is_refused_and_not_shown(text_: str) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        header(f"secret{text_}", "f")
+    assert "secret" not in str(caught.value)
+    assert header("a\tb é", "f") == "a\tb é"
 
 
 @pytest.mark.parametrize("size", [1, 15, 17, 32])

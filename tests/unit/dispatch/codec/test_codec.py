@@ -51,6 +51,7 @@ def request() -> pb.DispatchRequest:
     message.body.wire_family = action_pb2.WIRE_FAMILY_ANTHROPIC
     message.body.body = b"{}"
     message.eligibility.installation_id = "i"
+    message.features.SetInParent()
     message.plan.first_attempt_number = 1
     for provider in ("p", "q"):
         binding = message.plan.bindings.add().binding
@@ -100,8 +101,41 @@ def test_a_plan_begins_where_selection_answered() -> None:
             lambda m: setattr(m.plan.budget, "max_attempt_count", 7),
             "plan.budget.max_attempt_count",
         ),
+        (
+            lambda m: m.plan.budget.pre_commit_duration.FromSeconds(-1),
+            "plan.budget.pre_commit_duration",
+        ),
+        (
+            lambda m: setattr(m.plan.budget.max_throttle_wait, "nanos", -1),
+            "plan.budget.max_throttle_wait",
+        ),
+        (
+            lambda m: setattr(m.plan.bindings[1], "context_window_token_count", -1),
+            "plan.bindings[1].context_window_token_count",
+        ),
         (lambda m: setattr(m.plan.grant, "why", "x"), "plan.grant.grant_id"),
         (lambda m: m.plan.presented.add(), "plan.presented[0].presented_secret"),
+        (
+            lambda m: m.plan.presented.add(presented_secret="sk\r\nx: y"),
+            "plan.presented[0].presented_secret",
+        ),
+        (lambda m: m.ClearField("features"), "features"),
+        (
+            lambda m: setattr(m.features, "input_token_count", -1),
+            "features.input_token_count",
+        ),
+        (
+            lambda m: setattr(m.features, "max_output_token_count", 2**31),
+            "features.max_output_token_count",
+        ),
+        (
+            lambda m: m.relayed_headers.add(name="anthropic-beta", value="a\r\nb: c"),
+            "relayed_headers[0].value",
+        ),
+        (
+            lambda m: [m.relayed_headers.add(name="a", value="b") for _ in range(65)],
+            "relayed_headers",
+        ),
     ],
 )
 def test_a_bad_field_is_named(change: object, field: str) -> None:

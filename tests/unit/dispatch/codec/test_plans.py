@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from pointsman.common.v1 import grant_pb2
+from pointsman.common.v1 import attempt_pb2, grant_pb2
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
 from services.dispatch.codec.plans import MAX_RESTORED, plan_of
@@ -46,6 +46,18 @@ def test_what_cannot_be_read_is_left_out_and_too_many_are_refused() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         plan_of(plan(*[damaged] * (MAX_RESTORED + 1)), Budget())
     assert caught.value.violations[0].field == "plan.restored_states"
+
+
+@pytest.mark.parametrize(("seconds", "nanos"), [(2**63 - 1, 0), (-(2**63), 0), (1, -1)])
+def test_a_cooldown_that_ends_at_no_time_there_is_is_read(seconds: int, nanos: int) -> None:
+    message = plan()
+    rescue = message.rescues.add(
+        cause=attempt_pb2.ATTEMPT_CAUSE_SIBLING, health=pb.RESCUE_HEALTH_COOLING
+    )
+    rescue.bindings.add().CopyFrom(message.bindings[0])
+    rescue.cooldown_end_time.seconds, rescue.cooldown_end_time.nanos = seconds, nanos
+    (found,) = plan_of(message, Budget()).rescues
+    assert found.is_cooling
 
 
 @pytest.mark.spec("XLT-78")
