@@ -15,6 +15,7 @@ from services.domain.wire.labels import (
     attachment_label,
 )
 from services.domain.wire.model import (
+    Media,
     Opaque,
     Refusal,
     Role,
@@ -176,6 +177,8 @@ def _assistant_content(blocks: Sequence[Block], rendering: Rendering, path: str)
         elif isinstance(block, Opaque):
             part = opaque_part(block, rendering, path)
             texts.append(str(part["text"]) if isinstance(part, dict) else "")
+        elif isinstance(block, Media):
+            rendering.note("assistant_media", TransformAction.DROPPED, path)
     kept = [text for text in texts if text.strip() or (rendering.is_native and text)]
     if kept:
         return "\n".join(kept)

@@ -454,3 +454,11 @@ def test_every_call_has_one_result_directly_behind_it(messages: list[dict[str, o
         assert owed == []
         owed = [call["id"] for call in message.get("tool_calls", [])]
     assert owed == []
+
+
+def test_a_picture_that_the_model_made_is_left_out_with_a_record() -> None:
+    done = encode(HI, said(text("here"), PNG), asked(text("bluer")))
+    assert json.loads(done.body)["messages"][1] == {"role": "assistant", "content": "here"}
+    assert [(each.code, each.path) for each in done.transforms] == [
+        ("assistant_media", "messages[1]")
+    ]
