@@ -15,7 +15,7 @@ def test_whoever_has_read_enough_of_it_hears_no_complaint(tmp_path: Path) -> Non
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        command("config", "show", "--json"),
+        command("version"),
         cwd=tmp_path,
         env=environment(tmp_path, PYTHONUNBUFFERED=""),
         stdout=writing,
