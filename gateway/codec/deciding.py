@@ -31,7 +31,7 @@ from gateway.model.decision import (
 )
 from gateway.sessions.model import CacheState
 from services.domain.errors import PeerError, Reason
-from services.domain.fields import micro_usd
+from services.domain.pricing import list_price
 from services.domain.vocab import ModelTier
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gateway.model import Action, BindingRef, EligibilityRecord
     from gateway.model.action import Knobs
     from gateway.model.decision import PlanQuestion, Prompt, Side, SummaryQuestion
-    from services.domain.catalog import Binding, Price
+    from services.domain.catalog import Binding
     from services.domain.fields import Fields
 
 TIERS: Mapping[ModelTier, binding_pb2.ModelTier] = {
@@ -251,22 +251,3 @@ def _candidate(message: scorer_pb2.Candidate) -> Candidate:
 def _price_row(binding: Binding) -> binding_pb2.BindingPrice:
     """Return what a binding costs; what takes it into a larger message copies it."""
     return binding_pb2.BindingPrice(binding=binding_ref(binding), price=list_price(binding.price))
-
-
-def list_price(price: Price) -> Fields:
-    """Return a list price."""
-    long = price.long_context
-    return {
-        "input_micro_usd_per_mtok": micro_usd(price.input_usd_per_mtok),
-        "output_micro_usd_per_mtok": micro_usd(price.output_usd_per_mtok),
-        "cache_read_multiplier": price.cache_read_multiplier,
-        "cache_write_multiplier": price.cache_write_multiplier,
-        "cache_write_one_hour_multiplier": price.cache_write_1h_multiplier,
-        "long_context": {
-            "threshold_token_count": long.above_tokens,
-            "input_micro_usd_per_mtok": micro_usd(long.input_usd_per_mtok),
-            "output_micro_usd_per_mtok": micro_usd(long.output_usd_per_mtok),
-        }
-        if long is not None
-        else None,
-    }

@@ -9,7 +9,7 @@ from pointsman.common.v1 import action_pb2, attempt_pb2, binding_pb2, usage_pb2
 from pointsman.router.v1 import router_pb2
 
 from gateway.codec.attempts import binding_ref, credential
-from gateway.codec.deciding import TIERS, list_price
+from gateway.codec.deciding import TIERS
 from gateway.codec.enums import (
     AVAILABILITIES,
     CAUSES,
@@ -23,6 +23,7 @@ from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
 from gateway.removals import removal_of
 from services.domain.errors import InvalidRequestError
+from services.domain.pricing import list_price
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from gateway.model import EligibilityRecord
     from gateway.model.explained import Completed
     from gateway.model.record import LedgerRow
-    from services.domain.catalog import Binding, Catalog, Model
+    from services.domain.catalog import Binding, Model
 
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1_000
@@ -44,16 +45,14 @@ _KINDS: Mapping[str, attempt_pb2.AttemptKind] = {
 _FAILED = ("failed_no_usage", "failed_with_usage")
 
 
-def page_of(request: router_pb2.ListModelsRequest, catalog: Catalog) -> tuple[str, int]:
+def page_of(request: router_pb2.ListModelsRequest) -> tuple[str, int]:
     """Return the id after which a page begins, and its size.
 
     Raises:
-        InvalidRequestError: the size is negative, or the token is not one of ours.
+        InvalidRequestError: the size is negative.
     """
     if request.page_size < 0:
         raise InvalidRequestError.of("page_size", "must not be negative")
-    if request.page_token and request.page_token not in catalog.models:
-        raise InvalidRequestError.of("page_token", "use the token of an earlier answer")
     return request.page_token, min(request.page_size or DEFAULT_PAGE, LARGEST_PAGE)
 
 

@@ -47,7 +47,7 @@ class ListModels:
         try:
             key, _ = await self._intake.authenticate(request, surface)
             asked = _asked(request.query)
-            after, size = watching.page_of(asked, self._listing.catalog)
+            after, size = watching.page_of(asked)
             page = await self._listing.page(
                 key.installation_id, after, size, is_servable_only=asked.is_servable_only
             )

@@ -98,7 +98,7 @@ class RouterServicer(rpc.RouterServiceServicer):
         await parts.gate.wait()
         key = await parts.intake.keys.authenticate(_token(context), Scope.ROUTING)
         listing = parts.explanations().listing
-        after, size = watching.page_of(request, listing.catalog)
+        after, size = watching.page_of(request)
         page = await listing.page(
             key.installation_id, after, size, is_servable_only=request.is_servable_only
         )

@@ -13,8 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from services.domain.fields import micro_usd
+
 if TYPE_CHECKING:
     from services.domain.catalog import Catalog, Price
+    from services.domain.fields import Fields
     from services.domain.wire.model import Usage
 
 MICROS_PER_USD = 1_000_000
@@ -125,3 +128,22 @@ def usd_text(parts: int) -> str:
     shown = (2 * parts + unit) // (2 * unit)
     whole, decimals = divmod(shown, 10**SHOWN_DECIMALS)
     return f"{whole}.{decimals:0{SHOWN_DECIMALS}d}".rstrip("0").rstrip(".")
+
+
+def list_price(price: Price) -> Fields:
+    """Return the fields of the message of a list price."""
+    long = price.long_context
+    return {
+        "input_micro_usd_per_mtok": micro_usd(price.input_usd_per_mtok),
+        "output_micro_usd_per_mtok": micro_usd(price.output_usd_per_mtok),
+        "cache_read_multiplier": price.cache_read_multiplier,
+        "cache_write_multiplier": price.cache_write_multiplier,
+        "cache_write_one_hour_multiplier": price.cache_write_1h_multiplier,
+        "long_context": {
+            "threshold_token_count": long.above_tokens,
+            "input_micro_usd_per_mtok": micro_usd(long.input_usd_per_mtok),
+            "output_micro_usd_per_mtok": micro_usd(long.output_usd_per_mtok),
+        }
+        if long is not None
+        else None,
+    }

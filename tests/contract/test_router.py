@@ -300,7 +300,10 @@ async def test_models_are_listed_page_by_page(serve: Serve) -> None:
     )
     assert not orphan.is_routable
     assert orphan.layer == eligibility_pb2.EXCLUSION_LAYER_NO_CREDENTIAL
-    bad = pb.ListModelsRequest(page_token="?")
+    gone = pb.ListModelsRequest(page_token="medium")
+    page = await stub.ListModels(gone, metadata=MINE, timeout=SOON_S)
+    assert [model.model_id for model in page.models] == ["orphan", "small"]
+    bad = pb.ListModelsRequest(page_size=-1)
     fault = await refused(stub.ListModels(bad, metadata=MINE, timeout=SOON_S))
     assert fault.reason is Reason.INVALID_REQUEST
 

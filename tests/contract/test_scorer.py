@@ -32,7 +32,17 @@ SECRET_TEXT = "prove the SENTINEL theorem"
 CATALOG = worlds.catalog(
     worlds.entry("cheap", tier="low", price=(0.1, 0.4), providers=("acme", "other")),
     worlds.entry("dear", tier="top", price=(5.0, 25.0), scored_as="large_bench"),
-    worlds.entry("small", price=(1.0, 5.0), tool_use="low", image_input=False),
+    worlds.entry(
+        "small",
+        price=(1.0, 5.0),
+        tool_use="low",
+        image_input=False,
+        long_context_price={
+            "above_tokens": 200_000,
+            "input_usd_per_mtok": 2.0,
+            "output_usd_per_mtok": 7.5,
+        },
+    ),
 )
 
 
@@ -324,7 +334,12 @@ async def test_deployed_models_are_listed_by_page_and_order(serve: Serve, tmp_pa
     second = await stub.ListCandidates(asked, timeout=DEADLINE_S)
     assert [model.binding.model_id for model in second.models] == ["small"]
     assert second.next_page_token == ""
-    assert second.models[0].price.output_micro_usd_per_mtok == 5_000_000
+    price = second.models[0].price
+    assert price.output_micro_usd_per_mtok == 5_000_000
+    assert price.long_context.threshold_token_count == 200_000
+    assert price.long_context.input_micro_usd_per_mtok == 2_000_000
+    assert price.long_context.output_micro_usd_per_mtok == 7_500_000
+    assert not first.models[0].price.HasField("long_context")
     assert second.models[0].tokens_per_second == 100.0
     assert first.models[0].skill_ratio == pytest.approx(0.32)
     fastest = pb.ListCandidatesRequest(order_by=pb.CANDIDATE_ORDER_SPEED)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from google.protobuf import duration_pb2
-from pointsman.common.v1 import binding_pb2
 from pointsman.scorer.v1 import scorer_pb2 as pb
 
-from services.domain.fields import micro_usd
+from services.domain.pricing import list_price
 from services.scorer.codec import enums
 from services.scorer.codec.requests import Listing, page_token
 from services.scorer.codec.responses import Identity, binding, versions
 
 if TYPE_CHECKING:
     from services.domain.catalog import Model
+    from services.domain.fields import Fields
     from services.scorer.policy.listing import Listed
 
 
@@ -46,15 +46,9 @@ def _model(row: Listed) -> pb.DeployedModel:
     )
 
 
-def _price(model: Model, index: int) -> binding_pb2.Price:
-    own = next((b for b in model.bindings if b.index == index), model.bindings[0]).price
-    return binding_pb2.Price(
-        input_micro_usd_per_mtok=micro_usd(own.input_usd_per_mtok),
-        output_micro_usd_per_mtok=micro_usd(own.output_usd_per_mtok),
-        cache_read_multiplier=own.cache_read_multiplier,
-        cache_write_multiplier=own.cache_write_multiplier,
-        cache_write_one_hour_multiplier=own.cache_write_1h_multiplier,
-    )
+def _price(model: Model, index: int) -> Fields:
+    own = next((b for b in model.bindings if b.index == index), model.bindings[0])
+    return list_price(own.price)
 
 
 def _span(seconds: float) -> duration_pb2.Duration:
