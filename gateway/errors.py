@@ -148,7 +148,8 @@ RULES: Mapping[FailureClass, Rule] = {
     ),
     FailureClass.CREDENTIALS_DISABLED: Rule(
         ErrorKind.UNAVAILABLE,
-        message="every credential for this model is switched off or needs a new login",
+        message="every credential for this model is switched off, without a token now, or needs a"
+        " new login",
     ),
     FailureClass.NO_ELIGIBLE_PROVIDER: Rule(
         ErrorKind.INVALID_REQUEST,

@@ -42,7 +42,8 @@ class HttpTokenEndpoint:
                     body = await answer.content.read(MAX_BODY_BYTES)
                     while not answer.content.at_eof() and len(body) < MAX_BODY_BYTES:
                         body += await answer.content.read(MAX_BODY_BYTES - len(body))
-                    return TokenReply(answer.status, body)
+                    wait = answer.headers.get("retry-after", "")
+                    return TokenReply(answer.status, body, retry_after=wait)
         except (
             aiohttp.ClientConnectorError,
             aiohttp.ClientHttpProxyError,

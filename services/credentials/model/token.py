@@ -39,6 +39,8 @@ class TokenReply:
     body: bytes = field(default=b"", repr=False)
     is_lost: bool = False
     """Whether the question may have come there, and its answer did not come back."""
+    retry_after: str = ""
+    """When it wants to be asked again, in its words; empty: it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class NotMinted:
     """Whether only a person can help, by logging in."""
     is_doubtful: bool = False
     """Whether the vendor may have spent the refresh token all the same."""
+    wait_s: float = 0.0
+    """How long the vendor wants to be left alone at least."""
 
 
 @dataclass(frozen=True, slots=True)

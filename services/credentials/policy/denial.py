@@ -49,7 +49,8 @@ def denial_of(decisions: Sequence[Decision], now_unix_s: float) -> RouterError:
     if verdicts & {Verdict.DISABLED, Verdict.AUTH}:
         return RouterError(
             Reason.CREDENTIALS_UNAVAILABLE,
-            "credentials exist, but all are switched off, refused or need a new login",
+            "credentials exist, but all are switched off, refused, without a token now, or need a"
+            " new login",
             metadata=facts,
             retry_after_s=_wait_s(judged, now_unix_s) if Verdict.AUTH in verdicts else None,
         )

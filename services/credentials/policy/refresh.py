@@ -22,6 +22,7 @@ from services.credentials.model import (
     TokenRequest,
 )
 from services.credentials.policy.evidence import Step, blocked_by_token, cleared_by_secret
+from services.credentials.policy.evidence.times import number
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ MARGIN_S = 5.0
 """A token that ends sooner than this is not sent any more."""
 PAUSES_S = (60.0, 120.0, 300.0)
 """Pauses after a token endpoint that failed, the last one for ever."""
+MAX_WAIT_S = 3_600.0
+"""Longest pause that a token endpoint may ask for."""
 STUCK_PAUSES_S = (30.0, 60.0, 120.0, 300.0)
 """Pauses after a refresh that did not move the expiry, or moved it too little to be of use."""
 MAX_SPENT = 8
@@ -129,9 +132,9 @@ def answer_of(reply: TokenReply, now_unix_s: float) -> Minted | NotMinted:
         )
     if status in (400, 401, 403) and _is_final(answer):
         return NotMinted("refused", is_final=True)
-    if status == 429:
-        return NotMinted("throttled", is_final=False)
-    return NotMinted("failed" if status >= 500 else "rejected", is_final=False)
+    code = "throttled" if status == 429 else "failed" if status >= 500 else "rejected"
+    wait_s = min(number(reply.retry_after) or 0.0, MAX_WAIT_S)
+    return NotMinted(code, is_final=False, wait_s=wait_s)
 
 
 def renewed(secrets: Secrets, minted: Minted, now_unix_s: float) -> Secrets:
@@ -184,11 +187,13 @@ def is_replaced_by(credential: Credential, version: int, after: Secrets) -> bool
     return credential.credential_version == version
 
 
-def after_failure(credential: Credential, secrets: Secrets, now_unix_s: float) -> Step:
+def after_failure(
+    credential: Credential, secrets: Secrets, wait_s: float, now_unix_s: float
+) -> Step:
     """Return a credential whose refresh failed for now; without a token it rests until the next
-    try."""
+    try, which comes no sooner than ``wait_s`` from now."""
     count = credential.refresh_count + 1
-    retry = now_unix_s + PAUSES_S[min(count, len(PAUSES_S)) - 1]
+    retry = now_unix_s + max(wait_s, PAUSES_S[min(count, len(PAUSES_S)) - 1])
     changed = replace(credential, refresh_count=count, refresh_retry_unix_s=retry)
     if is_sendable(secrets, now_unix_s):
         return Step(changed, {})

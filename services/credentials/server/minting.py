@@ -272,7 +272,7 @@ class Minter:
         def step_of(current: Credential) -> Step:
             if current.credential_version != version:
                 raise version_conflict()
-            return refresh.after_failure(current, before, now)
+            return refresh.after_failure(current, before, answer.wait_s, now)
 
         try:
             await self._reports.settle(credential.id, step_of)

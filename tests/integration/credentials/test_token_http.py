@@ -63,6 +63,17 @@ async def say_half(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Non
     await writer.drain()
 
 
+async def ask_to_wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 429 Slow\r\nretry-after: 90\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+
+
+@pytest.mark.spec("CRD-143")
+async def test_what_is_asked_for_before_the_next_question_is_told() -> None:
+    async with answering(ask_to_wait) as url:
+        assert await asked(url) == TokenReply(429, retry_after="90")
+
+
 @pytest.mark.spec("CRD-143")
 @pytest.mark.parametrize("answer", [close, wait, say_half])
 async def test_who_heard_the_question_may_have_answered(answer: Answer) -> None:
