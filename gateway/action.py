@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway import metrics
-from gateway.acknowledging import acknowledge, refuse
+from gateway.answering.acknowledging import acknowledge, refuse
+from gateway.answering.relay import Relay
 from gateway.course import Course
 from gateway.deciding.issuers import issuer_gone
 from gateway.errors import error_of
 from gateway.labels import call_labels
 from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
-from gateway.relay import Relay
 from gateway.rescues import is_of_outage
 from gateway.restoring import restored
 from gateway.sessions.history import Shortening

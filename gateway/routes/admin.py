@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
+from gateway.answering.headers import error_headers
 from gateway.body import read_body
 from gateway.errors import error_of
 from gateway.identity import bearer_token
 from gateway.ids import new_action_id
 from gateway.office.desk import ROOT
 from gateway.office.model import DEFAULT_ACTOR, Order
-from gateway.render import error_headers
 from gateway.routes.envelope import document
 from services.domain.errors import InvalidRequestError, Reason, RouterError
 from services.domain.vocab import WireFamily

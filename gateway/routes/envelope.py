@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
+from gateway.answering.headers import JSON_TYPE, SERVER, error_headers
 from gateway.ids import new_action_id
-from gateway.render import JSON_TYPE, SERVER, error_headers
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.errors import status_of

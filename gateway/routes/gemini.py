@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from gateway.arrays import ArrayReply
+from gateway.answering.arrays import ArrayReply
+from gateway.answering.stream import HttpReply
 from gateway.routes.count import CountTokens
 from gateway.routes.envelope import unknown_route
 from gateway.routes.surface import Surface
 from gateway.routes.table import MODEL_PATHS
-from gateway.stream import HttpReply
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import Address
 

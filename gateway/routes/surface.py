@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from gateway.answering.stream import HttpReply
 from gateway.errors import error_of
 from gateway.ids import new_action_id
 from gateway.model import ClientGoneError
 from gateway.routes.envelope import refusal
-from gateway.stream import HttpReply
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.model import WireError
 from services.runtime.log import get_logger

@@ -12,7 +12,7 @@ import pytest_asyncio
 import typer.testing
 
 from gateway import identity
-from gateway.render import EXPOSED_HEADERS
+from gateway.answering.headers import EXPOSED_HEADERS
 from services.cli.app import app
 from services.embedded.settings import Settings
 from services.runtime.catalog import load_catalog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gateway import render
+from gateway.answering.headers import JSON_TYPE, base_headers, error_headers, stream_headers
 from gateway.ids import new_id
 from gateway.model.action import OverflowStyle
 from services.domain.vocab import WireFamily
@@ -50,12 +50,12 @@ async def acknowledge(action: Action, reply: Reply, words: str, now_unix_s: floa
     said = (("x-router-decision", "command"), ("x-router-model", ROUTER_MODEL))
     codec = codec_for(surface)
     if not request.is_stream:
-        headers = render.base_headers(surface, action.id)
-        headers["content-type"] = render.JSON_TYPE
+        headers = base_headers(surface, action.id)
+        headers["content-type"] = JSON_TYPE
         body = codec.encode_response(response, context)
         await reply.whole(200, [*headers.items(), *said], body)
         return
-    headers = render.stream_headers(surface, action.id)
+    headers = stream_headers(surface, action.id)
     await reply.begin(200, [*headers.items(), *said])
     await reply.write(codec.stream_encoder(context).feed(events_of(response)))
     await reply.end()
@@ -69,7 +69,7 @@ async def refuse(action: Action, reply: Reply, error: ClientError) -> None:
         if action.request.is_stream and action.surface is WireFamily.OPENAI_RESPONSES:
             await _fail_stream(action, reply, error)
             return
-    headers = render.error_headers(action.surface, error)
+    headers = error_headers(action.surface, error)
     body = codec_for(action.surface).encode_error(error)
     await reply.whole(status_of(error, action.surface), headers, body)
 
@@ -83,7 +83,7 @@ def as_vendors(error: ClientError, surface: WireFamily) -> ClientError:
 async def _fail_stream(action: Action, reply: Reply, error: ClientError) -> None:
     """Answer with a stream that says nothing but the error."""
     context = RenderContext(action.request.model, 0, new_id, tools=action.request.tools)
-    headers = render.stream_headers(action.surface, action.id)
+    headers = stream_headers(action.surface, action.id)
     await reply.begin(200, list(headers.items()))
     await reply.write(codec_for(action.surface).stream_encoder(context).fail(error))
     await reply.end()

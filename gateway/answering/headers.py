@@ -1,4 +1,4 @@
-"""How an answer looks to the client: its headers. Pure."""
+"""The headers of answers. Pure."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from gateway.render import JSON_TYPE, SSE_TYPE
-from gateway.stream import HttpReply
+from gateway.answering.headers import JSON_TYPE, SSE_TYPE
+from gateway.answering.stream import HttpReply
 from services.domain.sse import FrameSplitter
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.arrays import JsonArray
+from gateway.answering.arrays import JsonArray
 
 EVENTS = b'data: {"a":"\xc3\xa9,]"}\r\n\r\n: comment\n\n\n\ndata: {"b":\ndata: 1}\n\ndata: {"c":2}'
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.aliasing import AliasFilter, unaliased
+from gateway.answering.aliasing import AliasFilter, unaliased
+from gateway.answering.writers import PassThrough
 from gateway.model import StreamFailure
-from gateway.writers import PassThrough
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.answering.translating import learn, translated, translation_for
+from gateway.answering.writers import Translated
 from gateway.restoring import restored, with_restored
-from gateway.translating import learn, translated, translation_for
-from gateway.writers import Translated
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import Requirement

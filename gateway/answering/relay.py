@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway import render
-from gateway.acknowledging import refuse
-from gateway.aliasing import unaliased
+from gateway.answering.acknowledging import refuse
+from gateway.answering.aliasing import unaliased
+from gateway.answering.headers import (
+    JSON_TYPE,
+    REASONS,
+    answer_headers,
+    base_headers,
+    cost_headers,
+    relayed,
+    retry_after,
+)
+from gateway.answering.translating import learn, translated
+from gateway.answering.writers import client_error_of, whole_response, writer_for
 from gateway.errors import error_of, failure_of, is_kept
 from gateway.ids import new_id
 from gateway.issuing import answer_id_of
 from gateway.model import AttemptFailed, AttemptStarted, Failed, Head, RescueCause, Tail
-from gateway.translating import learn, translated
-from gateway.writers import client_error_of, whole_response, writer_for
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass, WireFamily
 from services.domain.wire.assemble import events_of
@@ -26,13 +34,13 @@ from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
+    from gateway.answering.writers import Writer
     from gateway.course import Course
     from gateway.issuing import Issuance
     from gateway.ledger.metered import Metered
     from gateway.model import Action, StreamFailure
     from gateway.ports import Reply
     from gateway.thread import Thread
-    from gateway.writers import Writer
     from services.domain.wire.model import ClientError
     from services.runtime.clock import Clock
 
@@ -198,7 +206,7 @@ class Relay:
         if self._issuance is not None and head.wire_family is self._action.surface:
             self._issuance.issued(head, answer_id_of(body))
         self._course.first_byte()
-        headers = [*self._headers(head), *render.cost_headers(self.answer.account.bill)]
+        headers = [*self._headers(head), *cost_headers(self.answer.account.bill)]
         await self._reply.whole(head.http_status, headers, body)
         self._course.ended("served")
 
@@ -234,20 +242,20 @@ class Relay:
             error = failure_of(failed, action.surface, codec, action.id)
             await refuse(action, self._reply, error)
             return
-        headers = render.base_headers(action.surface, action.id)
-        headers.update(render.relayed(failed.headers))
-        headers["content-type"] = render.JSON_TYPE
+        headers = base_headers(action.surface, action.id)
+        headers.update(relayed(failed.headers))
+        headers["content-type"] = JSON_TYPE
         if failed.retry_after_s is not None:
-            headers["retry-after"] = render.retry_after(failed.retry_after_s)
+            headers["retry-after"] = retry_after(failed.retry_after_s)
         status = failed.upstream_status or 502
         await self._reply.whole(status, list(headers.items()), failed.body)
 
     def _headers(self, head: Head) -> list[tuple[str, str]]:
-        return render.answer_headers(
+        return answer_headers(
             head,
             self._action.surface,
             self._action.id,
-            render.REASONS.get(self._course.rescue) or self._decision,
+            REASONS.get(self._course.rescue) or self._decision,
             is_stream=self._action.request.is_stream,
         )
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gateway.aliasing import AliasFilter
+from gateway.answering.aliasing import AliasFilter
+from gateway.answering.translating import translation_for
 from gateway.errors import broken_stream
 from gateway.model import StreamFailure
-from gateway.translating import translation_for
 from services.domain.sse import is_at_boundary
 from services.domain.vocab import WireFamily
 from services.domain.wire.assemble import Assembler
