@@ -22,9 +22,11 @@ def expected_costs(action: Action, decision: Decision, catalog: Catalog) -> Expe
     """Return what an action should cost on the model decided on and on the one asked for."""
     requested = catalog.resolve(action.features.requested_model)
     return ExpectedCosts(
-        served=_expected(decision.plan.bindings[0].model_id, action, decision, catalog),
+        served=expected_cost(decision.plan.bindings[0].model_id, action, decision, catalog),
         requested=(
-            _expected(requested.id, action, decision, catalog) if requested is not None else None
+            expected_cost(requested.id, action, decision, catalog)
+            if requested is not None
+            else None
         ),
     )
 
@@ -44,7 +46,10 @@ def _expected_output_tokens(action: Action) -> int:
     return min(EXPECTED_OUTPUT_TOKENS, limit) if limit > 0 else EXPECTED_OUTPUT_TOKENS
 
 
-def _expected(model_id: str, action: Action, decision: Decision, catalog: Catalog) -> int | None:
+def expected_cost(
+    model_id: str, action: Action, decision: Decision, catalog: Catalog
+) -> int | None:
+    """Return what a model should cost by the measure of a decision; None: it has no price."""
     scored = decision.score.of(model_id) if decision.score is not None else None
     if scored is not None and scored.expected_cost_micros is not None:
         return scored.expected_cost_micros

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.explaining.assumed import assumed_memory
-from gateway.explaining.costs import expected_costs
+from gateway.explaining.costs import expected_cost
 from gateway.labels import call_labels
 from gateway.model.explained import ShadowPick
 from gateway.session_key import log_label
@@ -26,6 +26,7 @@ from services.runtime.background import ended, in_background
 if TYPE_CHECKING:
     from gateway.explaining.ports import RehearsalOf, ShadowWatchers
     from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
+    from gateway.model.attempt import BindingRef
     from gateway.model.explained import Completed
     from services.domain.catalog import Catalog
     from services.runtime.clock import Clock
@@ -91,21 +92,23 @@ class Shadow:
 
     async def pick(self, action: Action) -> ShadowPick | None:
         """Return what the other strategy picks; None: nothing could serve, or it failed."""
+        decision = await self._rehearsed(action)
+        return None if decision is None else self._pick_of(action, decision)
+
+    def _pick_of(self, action: Action, decision: Decision) -> ShadowPick:
+        binding = decision.plan.bindings[0]
+        cost_micros = expected_cost(binding.model_id, action, decision, self._catalog)
+        return ShadowPick(self._strategy, binding, decision.reason, cost_micros)
+
+    async def _rehearsed(self, action: Action) -> Decision | None:
         token = call_context.current.set(call_labels(action))
         try:
             async with asyncio.timeout(LIMIT_S):
-                decision = await self._decided(action)
+                return await self._decided(action)
         except TimeoutError:
             self._tell_failure(action, Reason.ROUTING_UNAVAILABLE)
         except RouterError as error:
             self._tell_failure(action, error.reason)
-        else:
-            return ShadowPick(
-                strategy=self._strategy,
-                binding=decision.plan.bindings[0],
-                reason=decision.reason,
-                expected_cost_micros=expected_costs(action, decision, self._catalog).served,
-            )
         finally:
             call_context.current.reset(token)
         return None
@@ -119,19 +122,25 @@ class Shadow:
 
     async def _run(self) -> None:
         while True:
-            action, decision = await self._waiting.get()
-            pick = await self.pick(action)
-            if pick is None:
+            action, acting = await self._waiting.get()
+            other = await self._rehearsed(action)
+            if other is None:
                 metrics.SHADOW.labels("failed").inc()
                 continue
+            pick = self._pick_of(action, other)
             self._watchers.shadowed(action, pick)
-            self._record(action, decision, pick)
+            own = acting.plan.bindings[0]
+            # Its own measure would expect another length of the answer.
+            cost_micros = expected_cost(own.model_id, action, other, self._catalog)
+            self._record(action, own, cost_micros, pick)
 
     def _tell_failure(self, action: Action, reason: Reason) -> None:
         _log.info("shadow_failed", action_id=action.id, strategy=self._strategy, reason=reason)
 
-    def _record(self, action: Action, acting: Decision, pick: ShadowPick) -> None:
-        own, other = acting.plan.bindings[0], pick.binding
+    def _record(
+        self, action: Action, own: BindingRef, own_cost_micros: int | None, pick: ShadowPick
+    ) -> None:
+        other = pick.binding
         is_same = own.model_id == other.model_id
         metrics.SHADOW.labels("same" if is_same else "other").inc()
         _log.info(
@@ -146,6 +155,6 @@ class Shadow:
             expected_cost_micros=pick.expected_cost_micros,
             acting_model=own.model_id,
             acting_provider=own.provider,
-            acting_cost_micros=expected_costs(action, acting, self._catalog).served,
+            acting_cost_micros=own_cost_micros,
             is_same_model=is_same,
         )

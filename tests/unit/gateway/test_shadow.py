@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from structlog.testing import capture_logs
 
@@ -11,8 +11,8 @@ from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.explaining.shadow import MOST_WAITING, Shadow
 from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
-from gateway.model.decision import Strategy
-from gateway.model.eligibility import ProviderState, Snapshot
+from gateway.model.decision import Prompt, Score, Strategy
+from gateway.model.eligibility import EligibilityRecord, ProviderState, Snapshot
 from gateway.model.explained import Completed, ShadowPick
 from gateway.showing import Sources
 from tests.fakes.clock import FakeClock
@@ -24,6 +24,21 @@ from tests.unit.gateway.happenings import CATALOG, a_decision, an_action
 PROVIDERS = tuple(
     sorted({binding.provider for model in CATALOG.models.values() for binding in model.bindings})
 )
+
+COSTS_MICROS = {"dear": 900, "cheap": 9}
+
+
+class PricingScorer(FakeScorer):
+    """Says what each model should cost."""
+
+    async def score(self, action: Action, record: EligibilityRecord, prompt: Prompt) -> Score:
+        found = await super().score(action, record, prompt)
+        priced = (
+            replace(each, expected_cost_micros=COSTS_MICROS[each.binding.model_id])
+            for each in found.candidates
+            if each.binding.model_id in COSTS_MICROS
+        )
+        return replace(found, candidates=tuple(priced))
 
 
 @dataclass
@@ -87,6 +102,20 @@ async def test_a_decision_is_passed_on_at_once_and_made_once_more() -> None:
     (pick,) = rig.heard.picks
     assert (pick.strategy, pick.binding.model_id) == ("cluster", "dear")
     assert pick.expected_cost_micros == line["expected_cost_micros"] is not None
+
+
+async def test_both_models_are_priced_by_the_measure_of_the_shadow() -> None:
+    rig = Rig(scorer=PricingScorer(CATALOG, ["dear", "cheap"]))
+    shadow, action = rig.shadow(), an_action()
+    with capture_logs() as lines:
+        shadow.start()
+        shadow.decided(action, a_decision(action))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await shadow.aclose()
+    (line,) = (line for line in lines if line["event"] == "shadow_decision")
+    told = {line["model"]: line["expected_cost_micros"]}
+    assert told | {line["acting_model"]: line["acting_cost_micros"]} == COSTS_MICROS
 
 
 async def test_a_shadow_that_fails_leaves_no_trace_but_a_count() -> None:
