@@ -23,6 +23,7 @@ MAX_COUNT = 2**31
 SESSION_KEY_BYTES = 16
 _ACTION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _MICRO = 1e6
 _INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
@@ -48,6 +49,17 @@ def header(value: str, field: str) -> str:
     if _CONTROL.search(value):
         raise InvalidRequestError.of(field, "must be one line without control characters")
     return value
+
+
+def header_name(value: str, field: str) -> str:
+    """Return the name of an HTTP header, in lower case.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if not _HEADER_NAME.fullmatch(value):
+        raise InvalidRequestError.of(field, "must be the name of a header")
+    return value.lower()
 
 
 def action_id(value: str, field: str) -> str:

@@ -546,6 +546,30 @@ async def test_who_gave_an_address_is_told(
 
 
 @pytest.mark.spec("CRD-154")
+async def test_a_page_ends_before_its_message_is_too_large(rig: Rig) -> None:
+    for number in range(6):
+        spec = pb.CredentialSpec(
+            provider="openai",
+            kind=grant_pb2.CREDENTIAL_KIND_API_KEY,
+            model_ids=[f"model-{number}-{'x' * 50}"] * 1_000,
+        )
+        secrets = pb.CredentialSecrets(value_secret=f"canary-{number}")
+        making = pb.CreateCredentialRequest(
+            idempotency_key=f"k{number}", spec=spec, secrets=secrets, actor="ann"
+        )
+        await rig.gateway.CreateCredential(making, timeout=SOON_S)
+    found: list[str] = []
+    asked = pb.ListCredentialsRequest(page_size=1000, provider="openai")
+    while True:
+        page = await rig.gateway.ListCredentials(asked, timeout=SOON_S)
+        found += [one.credential_id for one in page.credentials]
+        asked.page_token = page.next_page_token
+        if not asked.page_token:
+            break
+    assert (len(found), len(set(found))) == (6, 6)
+
+
+@pytest.mark.spec("CRD-154")
 async def test_pages_hold_every_credential_once_and_no_secret(rig: Rig) -> None:
     seen: list[str] = []
     token, pages = "", 0

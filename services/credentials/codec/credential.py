@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
@@ -12,14 +13,18 @@ from services.credentials.codec.fields import member, not_negative, required
 from services.credentials.codec.report import encode_mark
 from services.credentials.model import CredentialSpec, Secrets
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import header, header_name
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
     from services.credentials.model import Credential
 
+MAX_SPEC_BYTES = 64 * 1024
+"""Largest settings of one credential: a message that shows it holds little else."""
 MAX_LABEL_CHARACTERS = 128
 MAX_ALIASES = 256
 MAX_WEIGHT = 1_000_000
+_NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 _OVERAGE_OF = fields.inverse(fields.OVERAGES)
 _COOLING_OF = fields.inverse(fields.COOLINGS)
 _FORMAT_OF = fields.inverse(fields.IDENTITY_FORMATS)
@@ -91,6 +96,8 @@ def decode_settings(spec: pb.CredentialSpec, provider: str, kind: CredentialKind
     Raises:
         InvalidRequestError: a field is out of range.
     """
+    if spec.ByteSize() > MAX_SPEC_BYTES:
+        raise InvalidRequestError.of("spec", f"must be at most {MAX_SPEC_BYTES} bytes")
     if len(spec.label) > MAX_LABEL_CHARACTERS:
         raise InvalidRequestError.of(
             "spec.label", f"must be at most {MAX_LABEL_CHARACTERS} characters"
@@ -104,7 +111,8 @@ def decode_settings(spec: pb.CredentialSpec, provider: str, kind: CredentialKind
     return CredentialSpec(
         provider=provider,
         kind=kind,
-        installation_id=spec.installation_id,
+        installation_id=spec.installation_id
+        and required(spec.installation_id, "spec.installation_id"),
         label=spec.label,
         account=spec.account,
         is_enabled=spec.is_enabled if spec.HasField("is_enabled") else True,
@@ -134,32 +142,53 @@ def decode_secrets(secrets: pb.CredentialSecrets) -> Secrets:
     """Return the secrets of a credential.
 
     Raises:
-        InvalidRequestError: a header has no name, or a time is none.
+        InvalidRequestError: one cannot be sent, or a time is none.
     """
-    for index, header in enumerate(secrets.headers):
-        required(header.name, f"secrets.headers[{index}].name", 128)
     return Secrets(
-        value=secrets.value_secret.strip(),
+        value=header(secrets.value_secret.strip(), "secrets.value_secret"),
         refresh_token=secrets.refresh_token_secret.strip(),
         id_token=secrets.id_token_secret.strip(),
-        account_id=secrets.account_id,
+        account_id=header(secrets.account_id, "secrets.account_id"),
         project_id=secrets.project_id,
-        proxy_url=secrets.proxy_url_secret,
-        headers=tuple((one.name.lower(), one.value_secret) for one in secrets.headers),
+        proxy_url=_proxy(secrets.proxy_url_secret, "secrets.proxy_url_secret"),
+        headers=tuple(
+            _header(one, f"secrets.headers[{index}]") for index, one in enumerate(secrets.headers)
+        ),
         expire_unix_s=fields.told_unix_s(secrets.expire_time, "secrets.expire_time")
         if secrets.HasField("expire_time")
         else None,
     )
 
 
+def _header(message: pb.AuthHeader, field: str) -> tuple[str, str]:
+    return (
+        header_name(required(message.name, f"{field}.name", 128), f"{field}.name"),
+        header(message.value_secret, f"{field}.value_secret"),
+    )
+
+
 def _address(text: str, field: str) -> str:
-    if not text:
-        return ""
+    parts = _parts(text)
+    if text and (parts is None or "@" in parts.netloc or parts.query or parts.fragment):
+        raise InvalidRequestError.of(
+            field, "must be an http:// or https:// address without user, query and fragment"
+        )
+    return text.rstrip("/")
+
+
+def _proxy(text: str, field: str) -> str:
+    if text and _parts(text) is None:
+        raise InvalidRequestError.of(field, "must be an http:// or https:// address")
+    return text
+
+
+def _parts(text: str) -> SplitResult | None:
+    """Return the parts of an HTTP address; None: it is none."""
+    if _NO_ADDRESS.search(text):
+        return None
     try:
         parts = urlsplit(text)
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_good = False
-    if not is_good:
-        raise InvalidRequestError.of(field, "must be an http:// or https:// address")
-    return text.rstrip("/")
+        return None
+    return parts if is_good else None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_ACTOR_CHARACTERS = 200
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1_000
+MAX_PAGE_BYTES = 128 * 1024
+"""Size beyond which a page ends early; the largest credential fits beside."""
 _FIXED = ("installation_id", "provider", "kind")
 
 FIELD_OF_PATH = {
@@ -201,6 +203,18 @@ def sort_key(credential: Credential) -> tuple[str, int, str]:
 def page_token(credential: Credential) -> str:
     """Return the token of the page after a credential."""
     return base64.urlsafe_b64encode(orjson.dumps(sort_key(credential))).decode()
+
+
+def fitting(credentials: Iterable[pb.Credential]) -> list[pb.Credential]:
+    """Return the first of some credentials, as many as one message holds, at least one."""
+    kept: list[pb.Credential] = []
+    size = 0
+    for one in credentials:
+        size += one.ByteSize()
+        if kept and size > MAX_PAGE_BYTES:
+            break
+        kept.append(one)
+    return kept
 
 
 def _decode_token(token: str) -> tuple[str, int, str] | None:

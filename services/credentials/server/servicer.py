@@ -126,9 +126,11 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
     ) -> pb.ListCredentialsResponse:
         """List credentials without secrets."""
         page, has_more = self._service.operator.page(operator_codec.decode_list(request))
+        shown = operator_codec.fitting(self._shown(one) for one in page)
+        has_more = has_more or len(shown) < len(page)
         return pb.ListCredentialsResponse(
-            credentials=[self._shown(one) for one in page],
-            next_page_token=operator_codec.page_token(page[-1]) if has_more else "",
+            credentials=shown,
+            next_page_token=operator_codec.page_token(page[len(shown) - 1]) if has_more else "",
             state_version=self._service.vault.pool.revision,
         )
 
