@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.deciding.budgets import client_budget
 from gateway.deciding.outgrown import Compacting, limits_of, writers_of
+from gateway.eligibility.windows import LEAST_RESERVE_TOKENS
 from gateway.model.compaction import CompactionOutcome, CompactionQuestion
 from gateway.model.record import AttemptKind
 from gateway.summaries import rewritten
-from gateway.windows import LEAST_RESERVE_TOKENS
 from services.domain.errors import Reason, RouterError
 from services.runtime.log import get_logger
 

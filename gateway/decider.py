@@ -11,12 +11,12 @@ from gateway.deciding.forcing import FORCED_REASON, yielding_layer
 from gateway.deciding.issuers import bound_to, has_provider, issuer_gone
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import Question
+from gateway.eligibility.records import Records
+from gateway.eligibility.spent_plans import without_spent_plans
 from gateway.ground import Ground, marked_if_switched
 from gateway.model.decision import DecisionPath
 from gateway.plan import requested_model
-from gateway.records import Records
 from gateway.rescues import DEFAULT_RULES, with_rescues
-from gateway.spent_plans import without_spent_plans
 from services.domain.copying import replace
 from services.domain.wire.requirements import unmet
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.eligibility.removals import model_removal_of, removal_of
 from gateway.model import BindingRef, Layer
-from gateway.removals import model_removal_of, removal_of
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.features import Requirement
 

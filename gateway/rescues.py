@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.deciding.hard_pins import by_price
+from gateway.eligibility.removals import left_alone
+from gateway.eligibility.spent_plans import has_paying_key
 from gateway.model import DecisionPath, Rescue, RescueCause
 from gateway.model.decision import CredentialScope
 from gateway.plan import permitted_bindings
-from gateway.removals import left_alone
 from gateway.sessions.strikes import cooldown_ends, struck_for_life
-from gateway.spent_plans import has_paying_key
 from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
 from services.domain.wire.openai_responses import stored_field

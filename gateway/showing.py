@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Silent
 from gateway.decider import Decider
+from gateway.eligibility.records import Records
 from gateway.explaining.explainer import Explainer
 from gateway.explaining.explanations import Explanations
 from gateway.explaining.listing import Listing
 from gateway.explaining.shadow import Shadow
 from gateway.feed import Feed
 from gateway.model.decision import Strategy
-from gateway.records import Records
 from gateway.routing import Routing
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import RpcServer, router_bundle

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pointsman.common.v1 import attempt_pb2, binding_pb2, grant_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
+from gateway.codec.eligibility import timestamp
 from gateway.codec.enums import (
     CAUSE_OF,
     CREDENTIAL_KINDS,
@@ -20,7 +21,6 @@ from gateway.codec.enums import (
     RESCUE_CAUSES,
     SOURCE_OF,
 )
-from gateway.codec.records import timestamp
 from gateway.model.attempt import BindingRef, Effect
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution, UsageSource
 from services.domain.vocab import CredentialKind, FailureClass

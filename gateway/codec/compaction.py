@@ -8,7 +8,7 @@ from pointsman.handover.v1 import handover_pb2 as pb
 
 from gateway.codec.attempts import planned_binding, record_of
 from gateway.codec.deciding import SCOPES
-from gateway.codec.records import eligibility_record
+from gateway.codec.eligibility import eligibility_record
 from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.compaction import BudgetEvidence, CompactionAnswer, CompactionOutcome
 

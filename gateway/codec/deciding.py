@@ -17,9 +17,9 @@ from gateway.codec.attempts import (
     planned_binding,
     record_of,
 )
+from gateway.codec.eligibility import eligibility_record, write_record
 from gateway.codec.enums import name_of
 from gateway.codec.plan_facts import plan_facts
-from gateway.codec.records import eligibility_record, write_record
 from gateway.codec.requests import action_context, request_body, request_features
 from gateway.model.action import AS_TRAINED
 from gateway.model.decision import (

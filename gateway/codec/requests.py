@@ -13,6 +13,7 @@ from pointsman.credentials.v1 import credentials_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
 from gateway.codec.attempts import binding_ref, planned_binding, rescue_candidate
+from gateway.codec.eligibility import versions, write_record
 from gateway.codec.enums import (
     CREDENTIAL_KINDS,
     LAST_KINDS,
@@ -21,7 +22,6 @@ from gateway.codec.enums import (
     TURN_TYPES,
     WIRE_FAMILIES,
 )
-from gateway.codec.records import versions, write_record
 from services.domain.catalog import strip_client_tag
 from services.domain.wire.codecs import address_of
 from services.domain.wire.state.sealing import Sealed, seal

@@ -11,8 +11,8 @@ from pointsman.scorer.v1 import scorer_pb2
 
 from gateway.codec.attempts import binding_ref, planned_binding
 from gateway.codec.deciding import CACHE_STATES, EVIDENCE_OF, TIERS
+from gateway.codec.eligibility import eligibility_record, timestamp, versions
 from gateway.codec.enums import FAMILY_OF, TURN_TYPES
-from gateway.codec.records import eligibility_record, timestamp, versions
 from gateway.model.decision import DecisionPath
 from gateway.model.explained import AssumedPin
 from gateway.sessions.model import CacheState

@@ -10,6 +10,7 @@ from pointsman.router.v1 import router_pb2
 
 from gateway.codec.attempts import binding_ref, credential
 from gateway.codec.deciding import TIERS
+from gateway.codec.eligibility import versions
 from gateway.codec.enums import (
     AVAILABILITIES,
     CAUSES,
@@ -18,10 +19,9 @@ from gateway.codec.enums import (
     OUTCOMES,
     SOURCE_OF,
 )
-from gateway.codec.records import versions
+from gateway.eligibility.removals import removal_of
 from gateway.model import Availability
 from gateway.model.record import AttemptKind, AttemptOutcome, UsageSource
-from gateway.removals import removal_of
 from services.domain.errors import InvalidRequestError
 from services.domain.pricing import list_price
 from services.domain.vocab import FailureClass

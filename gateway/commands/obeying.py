@@ -14,8 +14,8 @@ from gateway import metrics
 from gateway.commands.model import MARK, Command, CommandKind
 from gateway.commands.naming import Named, named
 from gateway.deciding.forcing import FORCED_REASON
+from gateway.eligibility.removals import removal_of
 from gateway.model import Layer
-from gateway.removals import removal_of
 from gateway.session_key import log_label, next_role
 from gateway.sessions.model import Address, Choice
 from gateway.sessions.pins import clear_pin, live_pin, write_pin

@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.eligibility.windows import LONG_CONTEXT_TOKENS, window_of
 from gateway.model.compaction import NO_BUDGET, BudgetEvidence, ClientBudget
 from gateway.turns.marks import CLAUDE_CODE
-from gateway.windows import LONG_CONTEXT_TOKENS, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

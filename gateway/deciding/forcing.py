@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.eligibility.removals import removal_of
 from gateway.model import Layer
-from gateway.removals import removal_of
 
 if TYPE_CHECKING:
     from gateway.deciding.pinned import Moment

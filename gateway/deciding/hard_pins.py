@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.deciding.planning import binding_at
+from gateway.eligibility.removals import left_alone, permits, serving_bindings
 from gateway.model import BindingRef
-from gateway.removals import left_alone, permits, serving_bindings
 from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:

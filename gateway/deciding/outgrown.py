@@ -7,10 +7,10 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from gateway.deciding.summaries import WRITING_TIERS
+from gateway.eligibility.removals import serving_bindings
+from gateway.eligibility.windows import reserve_of, window_of
 from gateway.model import BindingRef
 from gateway.model.compaction import CompactionLimits
-from gateway.removals import serving_bindings
-from gateway.windows import reserve_of, window_of
 from services.domain.vocab import TurnType, WireFamily
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.eligibility.removals import permits
+from gateway.eligibility.subsidies import PLANS, covers
 from gateway.model.decision import DecisionPath
-from gateway.removals import permits
-from gateway.subsidies import PLANS, covers
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:

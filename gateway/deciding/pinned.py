@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.removals import left_alone, removal_of, serving_bindings
+from gateway.eligibility.removals import left_alone, removal_of, serving_bindings
 from gateway.sessions.model import CacheState
 from gateway.sessions.pins import ReanchorFacts, can_reanchor, live_pin
 from gateway.sessions.strikes import struck_models

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.eligibility.removals import model_removal_of
 from gateway.model import Layer
 from gateway.plan import cannot_take
-from gateway.removals import model_removal_of
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.openai_responses import stored_field
 

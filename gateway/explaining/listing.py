@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.eligibility import Question
-from gateway.removals import serving_bindings
+from gateway.eligibility.removals import serving_bindings
 from services.domain.vocab import WireFamily
 from services.domain.wire.features import features_of
 from services.domain.wire.model import Request
 
 if TYPE_CHECKING:
+    from gateway.eligibility.records import Records
     from gateway.model import EligibilityRecord, InstallationId
     from gateway.ports import Credentials
-    from gateway.records import Records
     from services.domain.catalog import Catalog, Model
     from services.runtime.clock import Clock
 

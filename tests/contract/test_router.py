@@ -25,6 +25,7 @@ from gateway.auth import KeyRing
 from gateway.codec.explanation import explanation
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
+from gateway.eligibility.records import Records
 from gateway.explaining.explainer import Explainer
 from gateway.explaining.explanations import Explanations
 from gateway.explaining.listing import Listing
@@ -34,7 +35,6 @@ from gateway.keys import key_of
 from gateway.model import AttemptFailed, AttemptStarted, BindingRef, InstallationId
 from gateway.model.decision import PlanAnswer, Strategy
 from gateway.model.record import AttemptOutcome, AttemptRecord, Attribution
-from gateway.records import Records
 from gateway.requests import Intake
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import FULL_NAME, router_bundle

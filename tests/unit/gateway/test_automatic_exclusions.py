@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.codec.records import eligibility_record
+from gateway.codec.eligibility import eligibility_record
 from gateway.deciding.escalating import escalation_of
 from gateway.deciding.hard_pins import by_price, cheapest_binding, fixed_binding, may_pick
 from gateway.deciding.kinds import Rules
 from gateway.deciding.pinned import fresh_pick, reanchored, unwanted_models, usable_pin
 from gateway.deciding.summaries import summarizers
+from gateway.eligibility.removals import permits
 from gateway.model import EligibilityRecord, RescueCause
 from gateway.policy import policy_of
-from gateway.removals import permits
 from gateway.sessions.model import TTL_S
 from gateway.sessions.usage import record_use
 from gateway.settings import AutomaticExclusion, RoutingSettings

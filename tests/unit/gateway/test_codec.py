@@ -16,7 +16,7 @@ from pointsman.dispatch.v1 import dispatch_pb2
 from gateway.codec import enums
 from gateway.codec.answers import grant_of, part_of, snapshot_of
 from gateway.codec.attempts import planned_binding, rescue_candidate
-from gateway.codec.records import eligibility_record
+from gateway.codec.eligibility import eligibility_record
 from gateway.eligibility import freeze
 from gateway.model import Availability, BindingRef, Failed, Head, Rescue, RescueCause, Tail
 from services.domain.vocab import FailureClass, WireFamily

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.codec.requests import dispatch_request
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import freeze
+from gateway.eligibility.removals import permits
 from gateway.ground import Ground
 from gateway.model import (
     BindingRef,
@@ -23,7 +24,6 @@ from gateway.model import (
 )
 from gateway.model.action import Presented
 from gateway.model.decision import Candidate, Decision, Score
-from gateway.removals import permits
 from gateway.rescues import RescueRules, off_vendor, with_rescues
 from gateway.sessions.model import Choice, Session, Strike, Strikes
 from gateway.settings import RoutingSettings

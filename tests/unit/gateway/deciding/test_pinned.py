@@ -15,11 +15,11 @@ from gateway.deciding.pinned import (
     usable_pin,
 )
 from gateway.eligibility import freeze
+from gateway.eligibility.windows import room_in
 from gateway.plan import planned_bindings
 from gateway.sessions.model import TTL_S, CacheState, Strike, Strikes
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use
-from gateway.windows import room_in
 from services.domain.catalog import build_catalog
 from services.domain.errors import PeerError
 from tests.unit.gateway.deciding.made import moment, record, row, score

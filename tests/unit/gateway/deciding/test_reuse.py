@@ -20,6 +20,7 @@ from gateway.deciding.escalating import ESCALATION_REASON
 from gateway.deciding.kinds import Rules
 from gateway.deciding.pinned import Memory
 from gateway.eligibility import Policy
+from gateway.eligibility.removals import permits
 from gateway.model import (
     Action,
     DecisionPath,
@@ -29,7 +30,6 @@ from gateway.model import (
     Snapshot,
 )
 from gateway.model.decision import Decision, PlanAnswer, Strategy
-from gateway.removals import permits
 from gateway.routing import Routing
 from gateway.sessions import Session, Strike
 from gateway.sessions.pins import clear_pin, expire_pin, write_pin

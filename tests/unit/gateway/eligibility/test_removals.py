@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.eligibility import freeze
+from gateway.eligibility.removals import MOST_KEPT, model_removal_of
 from gateway.model import EligibilityRecord, Layer, ModelExclusion
-from gateway.removals import MOST_KEPT, model_removal_of
 from services.domain.copying import replace
 from tests.unit.gateway.facts import catalog, policy, question, row
 

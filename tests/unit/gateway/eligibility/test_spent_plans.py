@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.codec.records import eligibility_record
+from gateway.codec.eligibility import eligibility_record
 from gateway.eligibility import freeze
+from gateway.eligibility.spent_plans import has_paying_key, without_spent_plans
 from gateway.model import EligibilityAnswer, Presented, PresentedIdentity, ProviderState, Snapshot
 from gateway.sessions.model import Issued
-from gateway.spent_plans import has_paying_key, without_spent_plans
 from services.domain.vocab import CredentialKind, WireFamily
 from tests.unit.gateway.facts import catalog, policy, question, row
 

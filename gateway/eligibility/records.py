@@ -11,14 +11,14 @@ from bisect import bisect_left
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from gateway.eligibility import freeze
-from gateway.windows import LONG_CONTEXT_TOKENS, room_in
+from gateway.eligibility.freezing import freeze
+from gateway.eligibility.windows import LONG_CONTEXT_TOKENS, room_in
 from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from gateway.eligibility import Policy, Question
+    from gateway.eligibility.model import Policy, Question
     from gateway.model import EligibilityRecord
     from services.domain.catalog import Catalog
 

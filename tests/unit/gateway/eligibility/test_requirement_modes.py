@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gateway.eligibility import Policy, Question, freeze
+from gateway.eligibility.removals import model_removal_of, permits
 from gateway.model import Layer
-from gateway.removals import model_removal_of, permits
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
 from services.domain.wire.features import Requirement

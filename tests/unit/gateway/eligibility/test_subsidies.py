@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gateway.codec.deciding import score_request
 from gateway.eligibility import freeze
+from gateway.eligibility.subsidies import LEAST_FACTOR, cost_factors, factor_of
 from gateway.model import PresentedIdentity, ProviderState, Snapshot
 from gateway.model.decision import Prompt
 from gateway.policy import policy_of
 from gateway.settings import RoutingSettings
-from gateway.subsidies import LEAST_FACTOR, cost_factors, factor_of
 from services.domain.vocab import CredentialKind
 from services.runtime.settings import CommonSettings
 from tests.unit.gateway import facts

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.eligibility import freeze
+from gateway.eligibility.removals import model_removal_of, permits, removal_of
 from gateway.model import GatewayAliases, Layer, PresentedIdentity, ProviderState, Snapshot
-from gateway.removals import model_removal_of, permits, removal_of
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.features import Requirement
 from tests.unit.gateway.facts import catalog, features, policy, question, row

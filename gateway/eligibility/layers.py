@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.expressing import carries, is_expressible
+from gateway.eligibility.expressing import carries, is_expressible
+from gateway.eligibility.windows import room_in, window_of
 from gateway.model import BindingExclusion, Layer, ModelExclusion
-from gateway.windows import room_in, window_of
 from services.domain.copying import replace
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.requirements import RequirementMode
@@ -14,7 +14,7 @@ from services.domain.wire.requirements import RequirementMode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gateway.eligibility import Policy, Question
+    from gateway.eligibility.model import Policy, Question
     from gateway.model import ProviderState
     from services.domain.catalog import Binding, Model
     from services.domain.wire.features import Requirement

@@ -7,7 +7,7 @@ from pointsman.common.v1 import eligibility_pb2
 from pointsman.credentials.v1 import credentials_pb2
 
 from gateway.codec.answers import snapshot_of
-from gateway.codec.records import eligibility_record
+from gateway.codec.eligibility import eligibility_record
 from gateway.eligibility import freeze
 from tests.unit.gateway import facts
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.eligibility import freeze
+from gateway.eligibility.records import MOST_KEPT, Records
 from gateway.model import PresentedIdentity
-from gateway.records import MOST_KEPT, Records
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.features import Requirement
 from tests.unit.gateway.facts import catalog, features, policy, question, row

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.eligibility import Question, freeze
+from gateway.eligibility.removals import permits, removal_of
+from gateway.eligibility.windows import reserve_of, room_in
 from gateway.model import Layer
-from gateway.removals import permits, removal_of
-from gateway.windows import reserve_of, room_in
 from services.domain.vocab import WireFamily
 from services.domain.wire.features import Requirement
 from services.domain.wire.requirements import RequirementMode

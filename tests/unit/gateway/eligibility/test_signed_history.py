@@ -7,9 +7,9 @@ import json
 import pytest
 
 from gateway.eligibility import freeze
+from gateway.eligibility.removals import model_removal_of, permits
 from gateway.model import Layer
 from gateway.plan import planned_bindings
-from gateway.removals import model_removal_of, permits
 from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import WireFamily
