@@ -20,6 +20,8 @@ level that it passes.
 
 MAX_COUNT = 2**31
 """Token counts are below it."""
+MAX_FIRST_ATTEMPT = 1_000_000
+"""Others are counted on from it, in 32 bits."""
 SESSION_KEY_BYTES = 16
 _ACTION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -92,6 +94,17 @@ def count(value: int, field: str) -> int:
     """
     if not 0 <= value < MAX_COUNT:
         raise InvalidRequestError.of(field, f"must be at least 0 and below {MAX_COUNT}")
+    return value
+
+
+def first_attempt(value: int, field: str) -> int:
+    """Return the number of a first attempt.
+
+    Raises:
+        InvalidRequestError: it is out of range.
+    """
+    if not 1 <= value <= MAX_FIRST_ATTEMPT:
+        raise InvalidRequestError.of(field, f"must be 1 to {MAX_FIRST_ATTEMPT}")
     return value
 
 

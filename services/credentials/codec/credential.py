@@ -11,7 +11,7 @@ from pointsman.credentials.v1 import credentials_pb2 as pb
 from services.credentials.codec import fields
 from services.credentials.codec.fields import member, not_negative, required
 from services.credentials.codec.report import encode_mark
-from services.credentials.model import CredentialSpec, Secrets
+from services.credentials.model import CoolingPolicy, CredentialSpec, OveragePolicy, Secrets
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import header, header_name
 from services.domain.vocab import CredentialKind
@@ -127,8 +127,12 @@ def decode_settings(spec: pb.CredentialSpec, provider: str, kind: CredentialKind
         max_in_flight_per_model=not_negative(
             spec.max_in_flight_count_per_model, "spec.max_in_flight_count_per_model"
         ),
-        overage=member(_OVERAGE_OF, spec.overage or pb.OVERAGE_POLICY_LAST_RESORT, "spec.overage"),
-        cooling=member(_COOLING_OF, spec.cooling or pb.COOLING_POLICY_INHERIT, "spec.cooling"),
+        overage=member(_OVERAGE_OF, spec.overage, "spec.overage")
+        if spec.HasField("overage")
+        else OveragePolicy.LAST_RESORT,
+        cooling=member(_COOLING_OF, spec.cooling, "spec.cooling")
+        if spec.HasField("cooling")
+        else CoolingPolicy.INHERIT,
         is_overage_window_family_scoped=spec.is_overage_window_family_scoped,
         is_quota_header_trusted=spec.is_quota_header_trusted,
         identity_header_name=spec.identity_header_name,

@@ -21,7 +21,7 @@ from services.dispatch.model.plan import (
     RescueFlags,
 )
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import count, header, text
+from services.domain.fields import count, first_attempt, header, text
 from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.state.kept import Restored
@@ -51,8 +51,6 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
     start = message.start_index
     if not 0 <= start < given:
         raise InvalidRequestError.of("plan.start_index", "must be a position in plan.bindings")
-    if message.first_attempt_number < 1:
-        raise InvalidRequestError.of("plan.first_attempt_number", "must be 1 or more")
     flags = message.flags
     bindings = [
         planned_binding(row, f"plan.bindings[{i}]") for i, row in enumerate(message.bindings)
@@ -65,8 +63,10 @@ def plan_of(message: dispatch_pb2.AttemptPlan, defaults: Budget) -> Plan:
         grant=_plan_grant(message, bindings[start]),
         required_credential_id=message.required_credential_id,
         presented=_presented(message.presented),
-        first_attempt_number=message.first_attempt_number,
-        affinity_key=message.affinity_key,
+        first_attempt_number=first_attempt(
+            message.first_attempt_number, "plan.first_attempt_number"
+        ),
+        affinity_key=header(message.affinity_key, "plan.affinity_key"),
         is_throttle_wait_enabled=flags.is_throttle_wait_enabled,
         is_model_switched=flags.is_model_switched,
         is_user_forced=flags.is_user_forced,

@@ -8,12 +8,12 @@ from pointsman.common.v1 import attempt_pb2, conversation_pb2
 from pointsman.handover.v1 import handover_pb2 as pb
 
 from services.domain.errors import InvalidRequestError
+from services.domain.fields import first_attempt
 from services.handover.codec.enums import COMPACTION_OUTCOMES, FAMILIES, OUTCOMES
 from services.handover.codec.requests import (
     MAX_SUMMARY_TOKENS,
     context_of,
     family_of,
-    first_number,
     permit_of,
     scope_of,
     stored_of,
@@ -58,7 +58,7 @@ def compaction_of(message: pb.CompactRequest) -> CompactionQuestion:
         scope=scope_of(message.credential_scope),
         is_authoritative_policy=message.is_authoritative_policy,
         is_after_overflow=message.is_after_overflow,
-        first_attempt_number=first_number(message.first_attempt_number),
+        first_attempt_number=first_attempt(message.first_attempt_number, "first_attempt_number"),
         checkpoint=_checkpoint(message.checkpoint) if message.HasField("checkpoint") else None,
     )
 
@@ -140,7 +140,7 @@ def _checkpoint(message: pb.CompactionCheckpoint) -> Checkpoint:
         limits_digest=message.limits_digest,
         cleared_results=max(0, message.cleared_tool_result_count),
         summary=stored_of(message.summary) if message.HasField("summary") else None,
-        kept_messages=message.kept_message_count,
+        kept_messages=max(0, message.kept_message_count),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.domain.errors import InvalidRequestError
-from services.domain.fields import action_id, session_key
+from services.domain.fields import action_id, first_attempt, session_key
 from services.domain.vocab import CredentialOwner
 from services.handover.codec.enums import FAMILY_OF, KIND_OF, OWNER_OF, SCOPE_OF
 from services.handover.model import (
@@ -67,7 +67,7 @@ def question_of(message: pb.SummarizeRequest) -> Question:
         scope=scope_of(message.credential_scope),
         summarizers=summarizers_of(message.summarizers),
         max_summary_tokens=message.max_summary_token_count,
-        first_attempt_number=first_number(message.first_attempt_number),
+        first_attempt_number=first_attempt(message.first_attempt_number, "first_attempt_number"),
         stored=stored_of(message.stored) if message.HasField("stored") else None,
     )
 
@@ -109,17 +109,6 @@ def family_of(message: conversation_pb2.RequestBody) -> WireFamily:
     if not message.body:
         raise InvalidRequestError.of("body.body", "must not be empty")
     return family
-
-
-def first_number(number: int) -> int:
-    """Return the number of the first attempt.
-
-    Raises:
-        InvalidRequestError: it is below 1.
-    """
-    if number < 1:
-        raise InvalidRequestError.of("first_attempt_number", "must be 1 or more")
-    return number
 
 
 def scope_of(number: int) -> Scope:

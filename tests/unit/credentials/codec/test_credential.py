@@ -53,6 +53,8 @@ BAD: list[tuple[str, Change]] = [
     (BASE, with_base(f"http://gateway.example/\r\n{CANARY}")),
     (BASE, with_base(f"http://gate way.example/{CANARY}")),
     ("spec.installation_id", lambda a: setattr(a.spec, "installation_id", CANARY * 11)),
+    ("spec.overage", lambda a: setattr(a.spec, "overage", pb.OVERAGE_POLICY_UNSPECIFIED)),
+    ("spec.cooling", lambda a: setattr(a.spec, "cooling", pb.COOLING_POLICY_UNSPECIFIED)),
     ("spec", lambda a: a.spec.model_ids.extend([CANARY] * 10_000)),
 ]
 

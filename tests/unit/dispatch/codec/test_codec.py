@@ -92,6 +92,8 @@ def test_a_plan_begins_where_selection_answered() -> None:
         (lambda m: m.plan.ClearField("bindings"), "plan.bindings"),
         (lambda m: setattr(m.plan, "start_index", 2), "plan.start_index"),
         (lambda m: setattr(m.plan, "first_attempt_number", 0), "plan.first_attempt_number"),
+        (lambda m: setattr(m.plan, "first_attempt_number", 2**31 - 1), "plan.first_attempt_number"),
+        (lambda m: setattr(m.plan, "affinity_key", "a\nb"), "plan.affinity_key"),
         (lambda m: setattr(m.eligibility, "installation_id", "x"), "eligibility.installation_id"),
         (
             lambda m: m.plan.bindings[1].binding.ClearField("model_id"),
