@@ -32,6 +32,8 @@ _KEY_LETTERS: Mapping[AttemptKind, str] = {
 KEY_S = 0.25
 """Time for the secret of a grant whose kind has no token to be minted."""
 MINT_S = 5.0
+AGAIN_S = 1.0
+"""Time for any other once the service did not answer in that: bindings would wait one by one."""
 _PLAN_SCHEMES: Mapping[CredentialKind, AuthScheme] = {
     CredentialKind.CLAUDE_OAUTH: AuthScheme.CLAUDE_OAUTH,
     CredentialKind.CODEX_OAUTH: AuthScheme.CODEX_OAUTH,
@@ -49,6 +51,7 @@ class Keyring:
         self._access: Access | None = None
         self._tried: tuple[str, ...] = ()
         self._renewed: tuple[str, ...] = ()
+        self._patience_s = MINT_S
         is_serve = order.kind is AttemptKind.SERVE
         self._purpose = SecretPurpose.SERVE if is_serve else SecretPurpose.AUXILIARY
         self._next_key = order.plan.first_attempt_number + int(is_serve)
@@ -139,19 +142,24 @@ class Keyring:
         order = self._order
         key = f"{order.action.action_id}/{_KEY_LETTERS[order.kind]}{self._next_key}"
         self._next_key += 1
-        access = await self._credentials.acquire(
-            SecretQuery(
-                action=order.action,
-                binding=planned.ref,
-                purpose=self._purpose,
-                idempotency_key=key,
-                eligibility=order.eligibility,
-                grant=grant,
-                tried=self._tried,
-                required_credential_id=order.plan.required_credential_id,
-                timeout_s=KEY_S if grant and grant.attribution.kind not in PLAN_KINDS else MINT_S,
-                rejected_version=rejected_version,
-            )
+        is_minted = grant is None or grant.attribution.kind in PLAN_KINDS
+        query = SecretQuery(
+            action=order.action,
+            binding=planned.ref,
+            purpose=self._purpose,
+            idempotency_key=key,
+            eligibility=order.eligibility,
+            grant=grant,
+            tried=self._tried,
+            required_credential_id=order.plan.required_credential_id,
+            timeout_s=self._patience_s if is_minted else KEY_S,
+            rejected_version=rejected_version,
         )
+        try:
+            access = await self._credentials.acquire(query)
+        except CredentialDenied as denial:
+            if denial.failure_class is FailureClass.CREDENTIALS_UNREACHABLE:
+                self._patience_s = AGAIN_S
+            raise
         self.unused = access.grant
         return access

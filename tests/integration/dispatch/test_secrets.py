@@ -302,6 +302,15 @@ async def test_headers_that_were_sent_are_not_told_again(
     assert not service.told[1].ended.headers
 
 
+async def test_a_walk_waits_long_for_silent_credentials_once() -> None:
+    async with standing(*[ANTHROPIC] * 3) as stand:
+        silence = CredentialDenied(FailureClass.CREDENTIALS_UNREACHABLE, "silent")
+        stand.credentials.denials = dict.fromkeys(("p1", "p2"), silence)
+        answer = await stand.run(stand.order())
+        assert answer.head.binding.provider == "p3"
+        assert [row.timeout_s for row in stand.credentials.queries] == [5.0, 1.0, 1.0]
+
+
 async def test_a_presented_credential_serves_its_own_binding_and_never_a_hop() -> None:
     grant = Grant(
         "g9",
