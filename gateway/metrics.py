@@ -28,7 +28,9 @@ DECISIONS = Counter("pointsman_decisions_total", "Actions decided, by how", ("pa
 DEGRADED = Counter(
     "pointsman_degraded_decisions_total", "Decisions made without a service", ("peer",)
 )
-SUMMARIES = Counter("pointsman_summaries_total", "Summaries asked for on a switch", ("outcome",))
+SUMMARIES = Counter(
+    "pointsman_summaries_total", "Summaries asked for, by what came of them", ("outcome",)
+)
 COMPACTIONS = Counter(
     "pointsman_compactions_total", "Conversations that reached the windows' limit", ("outcome",)
 )

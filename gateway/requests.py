@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gateway import identity
 from gateway.body import decoded_body, read_body, too_large
 from gateway.commands import CommandScope, has_commands, stripped
-from gateway.features import input_tokens_of
+from gateway.estimates import input_tokens_of
 from gateway.knobs import knobs_of
 from gateway.model import Action, Caller, Scope
 from gateway.model.action import OverflowStyle

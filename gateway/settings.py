@@ -126,12 +126,13 @@ class RoutingSettings(Section):
     """Why the operator excludes; recorded with every action that it touches."""
 
     hard_pin_model: str = ""
-    """Model of probes, titles and compactions. Empty: the fastest or cheapest, and for compactions
-    the newest of the family that served the session."""
+    """Model of probes, titles and compactions, and of sub-agents while `hard_pin_explore` is on.
+    Empty: the fastest or cheapest, and for compactions the newest of the family that served the
+    session."""
     hard_pin_provider: str = "anthropic"
     """Provider of `hard_pin_model`."""
     hard_pin_explore: bool = True
-    """Whether sub-agents get the fastest or cheapest model too, without being scored."""
+    """Whether sub-agents get such a model too, without being scored."""
     sub_agent_model: str = ""
     """Model of sub-agents; only together with `sub_agent_provider`."""
     sub_agent_provider: str = ""

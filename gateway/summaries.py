@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding.planning import binding_at
-from gateway.features import input_tokens_of
+from gateway.estimates import input_tokens_of
 from gateway.model.decision import CredentialScope, SummaryQuestion
 from gateway.model.record import AttemptKind
 from gateway.restoring import with_restored

@@ -55,7 +55,7 @@ EXCLUSIONS = sa.Table(
 
 
 class SqlKeyStore:
-    """Keys in one database, and what operators listed; the only owner of its schema."""
+    """Installations and keys in one database, and what operators listed."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self._engine = open_engine(url, schema=SCHEMA)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gateway.commands.model import Command, CommandKind, CommandScope
-from gateway.commands.stripping import Stripped, has_commands, stripped
+from gateway.commands.stripping import has_commands, stripped
 
-__all__ = ["Command", "CommandKind", "CommandScope", "Stripped", "has_commands", "stripped"]
+__all__ = ["Command", "CommandKind", "CommandScope", "has_commands", "stripped"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway.deciding.pinned import pin_cache
 from gateway.eligibility.removals import left_alone, serving_bindings
-from gateway.features import input_tokens_of
+from gateway.estimates import input_tokens_of
 from gateway.model import BindingRef
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryOffer, SummaryQuestion
 from gateway.sessions.model import CacheState

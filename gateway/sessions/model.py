@@ -205,7 +205,7 @@ class Session:
     risks: Risks = field(default_factory=Risks)
     history: History | None = None
     history_epoch: int = 0
-    """Counts the times that the client cut its history."""
+    """Counts the times that prompts began otherwise: cut by the client, or shortened anew."""
     rounds: tuple[Round, ...] = ()
     """The requests answered last, latest first; none where the client names no session."""
     escalation: str = ""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateway.sessions import Address, Session
+from gateway.sessions.model import Address, Session
 from services.domain.errors import Reason, RouterError
 
 

@@ -23,8 +23,8 @@ from gateway.model.decision import (
     SummaryMode,
 )
 from gateway.model.record import AttemptOutcome, AttemptRecord
-from gateway.sessions import Session
 from gateway.sessions.history import Shortening, shortened
+from gateway.sessions.model import Session
 from gateway.thread import address_in
 from services.domain.catalog import build_catalog
 from services.domain.vocab import FailureClass, WireFamily

@@ -18,9 +18,8 @@ from gateway.model.decision import PlanAnswer, Strategy, SummaryAnswer, SummaryM
 from gateway.model.record import AttemptOutcome, AttemptRecord
 from gateway.remembering import Remembering
 from gateway.serving import Deciding
-from gateway.sessions import Session
 from gateway.sessions.memory import Sessions
-from gateway.sessions.model import CacheState
+from gateway.sessions.model import CacheState, Session
 from gateway.thread import address_of
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.errors import Reason, RouterError

@@ -19,7 +19,7 @@ from gateway.model import (
     Part,
     Tail,
 )
-from gateway.sessions import Strike
+from gateway.sessions.model import Strike
 from gateway.sessions.strikes import strike_model
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.errors import Reason, RouterError

@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from gateway.adapters.sessions import SESSIONS, SqlSessionStore
 from gateway.adapters.store import SCHEMA, SCRIPTS
 from gateway.model import InstallationId
-from gateway.sessions import Address, Session, Sessions, SessionStore, Strike
 from gateway.sessions.history import Shortening, shortened
-from gateway.sessions.model import TTL_S
+from gateway.sessions.memory import Sessions
+from gateway.sessions.model import TTL_S, Address, Session, Strike
 from gateway.sessions.pins import live_pin, write_pin
+from gateway.sessions.ports import SessionStore
 from gateway.sessions.risks import record_risks
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use

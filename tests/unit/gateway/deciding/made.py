@@ -8,7 +8,7 @@ from gateway.eligibility import freeze
 from gateway.model import EligibilityRecord, InstallationId
 from gateway.model.action import Action, ActionId, Caller
 from gateway.model.decision import Candidate, Score
-from gateway.sessions import Session
+from gateway.sessions.model import Session
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import TurnType, WireFamily
 from services.domain.wire.codecs import codec_for

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.deciding.belief import believed
 from gateway.deciding.planning import prompt_tokens
 from gateway.model import Action, BindingRef, Plan
-from gateway.sessions import Session, TokenCounts
+from gateway.sessions.model import Session, TokenCounts
 from gateway.sessions.usage import record_use
 from services.domain.pricing import cost_of
 from services.domain.wire.model import Usage

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.codec.deciding import plan_request
 from gateway.deciding.planning import binding_at, plan_question, prompt_tokens
-from gateway.sessions import TokenCounts
-from gateway.sessions.model import CacheState
+from gateway.sessions.model import CacheState, TokenCounts
 from gateway.sessions.risks import record_risks
 from gateway.sessions.usage import record_use
 from services.domain.vocab import ModelTier

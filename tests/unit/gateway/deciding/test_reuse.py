@@ -31,7 +31,7 @@ from gateway.model import (
 )
 from gateway.model.decision import Decision, PlanAnswer, Strategy
 from gateway.routing import Routing
-from gateway.sessions import Session, Strike
+from gateway.sessions.model import Session, Strike
 from gateway.sessions.pins import clear_pin, expire_pin, write_pin
 from gateway.sessions.strikes import strike_model
 from gateway.sessions.usage import record_use

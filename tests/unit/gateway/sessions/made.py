@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.model import InstallationId
-from gateway.sessions import Address, BindingUse, Choice, Session, TokenCounts
+from gateway.sessions.model import Address, BindingUse, Choice, Session, TokenCounts
 from gateway.sessions.pins import write_pin
 
 NOW = 1_750_000_000.0

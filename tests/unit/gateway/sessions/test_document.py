@@ -5,9 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.sessions import BindingUse, Choice, Pin, Session, Strike, TokenCounts
 from gateway.sessions.document import DocumentError, decode, encode
-from gateway.sessions.model import Alias, History, Issued, MeanRisk, Risks, Round, Strikes
+from gateway.sessions.model import (
+    Alias,
+    BindingUse,
+    Choice,
+    History,
+    Issued,
+    MeanRisk,
+    Pin,
+    Risks,
+    Round,
+    Session,
+    Strike,
+    Strikes,
+    TokenCounts,
+)
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import ProviderState
 from services.domain.wire.state.kept import Kept, Place

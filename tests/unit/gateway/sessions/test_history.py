@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.sessions import Strike
 from gateway.sessions.history import (
     COMPARED_WITHIN_S,
     MAX_ALIASES,
@@ -15,6 +14,7 @@ from gateway.sessions.history import (
     remember_thread,
     shortened,
 )
+from gateway.sessions.model import Strike
 from gateway.sessions.risks import mean_risk, record_risks
 from gateway.sessions.strikes import strike_model, struck_models
 from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned

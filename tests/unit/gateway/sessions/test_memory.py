@@ -7,10 +7,9 @@ from functools import partial
 
 import pytest
 
-from gateway.sessions import Address, Session, Sessions, Strike
 from gateway.sessions.entry import MAX_PENDING
-from gateway.sessions.memory import MARKED_AT_START, PATIENCE_S, SWEEP_EVERY_S
-from gateway.sessions.model import TTL_S
+from gateway.sessions.memory import MARKED_AT_START, PATIENCE_S, SWEEP_EVERY_S, Sessions
+from gateway.sessions.model import TTL_S, Address, Session, Strike
 from gateway.sessions.pins import clear_pin, live_pin, write_pin
 from gateway.sessions.strikes import strike_model
 from tests.fakes.clock import FakeClock

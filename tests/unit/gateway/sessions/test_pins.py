@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.model import InstallationId
-from gateway.sessions import Address, Session, Strike
-from gateway.sessions.model import FOREVER_UNIX_S, TTL_S, Strikes
+from gateway.sessions.model import FOREVER_UNIX_S, TTL_S, Address, Session, Strike, Strikes
 from gateway.sessions.pins import (
     ReanchorFacts,
     can_reanchor,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.sessions import Session
-from gateway.sessions.model import Round
+from gateway.sessions.model import Round, Session
 from gateway.sessions.rounds import REPEATS, WINDOW, WITHIN_S, is_stuck, record_round
 from tests.unit.gateway.sessions.made import EMPTY, NOW
 

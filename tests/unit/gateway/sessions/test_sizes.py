@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.sessions import Session
+from gateway.sessions.model import Session
 from gateway.sessions.sizes import MOST_RATIO, correct_estimate
 from tests.unit.gateway.sessions.made import ADDRESS
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.model import Effect, EffectKind
-from gateway.sessions import Strike
-from gateway.sessions.model import Strikes
+from gateway.sessions.model import Strike, Strikes
 from gateway.sessions.pins import live_pin, write_pin
 from gateway.sessions.strikes import (
     MAX_STRIKES,

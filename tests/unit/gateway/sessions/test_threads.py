@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from gateway.sessions import Address, Recall, Sessions, Strike
+from gateway.sessions.memory import Recall, Sessions
+from gateway.sessions.model import Address, Strike
 from gateway.sessions.pins import write_pin
 from gateway.sessions.strikes import strike_model, struck_models
 from gateway.sessions.threads import CONVERSATION_ROLE, recall_thread

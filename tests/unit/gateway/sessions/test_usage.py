@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.sessions import CacheState, TokenCounts
 from gateway.sessions.history import observe_history
-from gateway.sessions.model import Strikes
+from gateway.sessions.model import CacheState, Strikes, TokenCounts
 from gateway.sessions.usage import (
     MAX_USES,
     cache_state,
