@@ -28,7 +28,14 @@ from services.domain.wire.model import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from services.domain.wire.model import Block, Event, ProviderState, Stop, Usage
+    from services.domain.wire.model import (
+        Block,
+        Event,
+        ProviderState,
+        RenderContext,
+        Stop,
+        Usage,
+    )
 
 
 def events_of(response: Response) -> list[Event]:
@@ -80,6 +87,14 @@ def without_half_call(blocks: Sequence[Block], stop: Stop) -> list[Block]:
     if at is not None and isinstance(call, ToolUse) and not is_complete(call.arguments):
         del kept[at]
     return kept
+
+
+def shown_usage(response: Response, context: RenderContext) -> Usage:
+    """Return the usage of a whole answer as its stream would end with it, told or estimated."""
+    if response.usage is not None:
+        return response.usage
+    said = (event for event in events_of(response) if isinstance(event, BlockDelta))
+    return context.estimated_usage(sum(len(delta.text) for delta in said))
 
 
 class OpenCall:

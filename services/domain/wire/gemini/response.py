@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.assemble import Assembler, without_half_call
+from services.domain.wire.assemble import Assembler, shown_usage, without_half_call
 from services.domain.wire.gemini.parts import own_signature, read_chunk
 from services.domain.wire.gemini.render import (
     answer_object,
@@ -64,6 +64,5 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
                 continue
     finish = finish_of(response.stop)
     answer = answer_object(parts or [text_part("")], finish, context.new_id(""), context)
-    if response.usage is not None:
-        answer["usageMetadata"] = usage_member(response.usage)
+    answer["usageMetadata"] = usage_member(shown_usage(response, context))
     return dump(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.assemble import without_half_call
+from services.domain.wire.assemble import shown_usage, without_half_call
 from services.domain.wire.custom_tools import input_of
 from services.domain.wire.ids import made_call_id
 from services.domain.wire.model import (
@@ -128,9 +128,8 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
         "created": context.created_unix_s,
         "model": context.model_id,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "usage": usage_member(shown_usage(response, context)),
     }
-    if response.usage is not None:
-        answer["usage"] = usage_member(response.usage)
     return dump(answer)
 
 

@@ -31,6 +31,6 @@ def finish_of(stop: Stop, *, has_calls: bool, has_refusal: bool) -> str:
     finish = _FINISH.get(stop.reason)
     if finish is None:
         return "tool_calls" if has_calls else "stop"
-    if stop.reason is StopReason.REFUSAL and has_refusal:
+    if stop.reason is StopReason.REFUSAL and has_refusal and not has_calls:
         return "stop"
     return finish

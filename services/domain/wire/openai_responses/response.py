@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.domain.wire.assemble import without_half_call
+from services.domain.wire.assemble import shown_usage, without_half_call
 from services.domain.wire.custom_tools import MALFORMED, MalformedCallError
 from services.domain.wire.model import Refusal, Response, ToolUse, WireError
 from services.domain.wire.openai_responses.answer import answer_object, item_of
@@ -76,7 +76,7 @@ def encode_response(response: Response, context: RenderContext) -> bytes:
         context,
         status,
         items,
-        usage=response.usage,
+        usage=shown_usage(response, context),
         cut_reason=reason,
         error=error,
     )

@@ -11,6 +11,7 @@ from services.domain.catalog import ModelFacts
 from services.domain.vocab import WireFamily
 from services.domain.wire.anthropic.response import CallIds
 from services.domain.wire.arguments import as_object
+from services.domain.wire.assemble import Assembler, events_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import features_of
 from services.domain.wire.model import (
@@ -19,9 +20,13 @@ from services.domain.wire.model import (
     BlockOpen,
     ProviderState,
     Request,
+    Response,
     Role,
+    Stop,
+    StopReason,
     Target,
     Text,
+    Thinking,
     ToolUse,
     Turn,
     WireError,
@@ -30,6 +35,7 @@ from services.domain.wire.reading import MAX_COUNT, MAX_DEPTH, count, dump, load
 from services.domain.wire.scanner import scan
 from services.domain.wire.state.kept import Kept, Place, call_digest, lost_state
 from tests.unit.domain.wire import openai_responses_cases as responses
+from tests.unit.domain.wire.contexts import context
 
 A, O = WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT  # noqa: E741 - the names of the matrix
 R, G = WireFamily.OPENAI_RESPONSES, WireFamily.GEMINI
@@ -389,3 +395,19 @@ def test_an_error_of_an_upstream_holds_no_half_pair(family: WireFamily) -> None:
         error = codec_for(family).decode_error(400, json.dumps(told).encode())
         for said in (error.vendor_type, error.vendor_code, error.message, error.param or ""):
             assert said.encode().decode() == said
+
+
+@pytest.mark.spec("XLT-187")
+@pytest.mark.parametrize("client", [A, O, R, G])
+def test_usage_that_nobody_told_is_estimated_alike_streamed_and_whole(client: WireFamily) -> None:
+    codec = codec_for(client)
+    blocks = (Thinking("hm"), Text("four words are said"), ToolUse("c", "f", b'{"a":1}'))
+    answer = Response("id", "up", blocks, Stop(StopReason.TOOL_USE), None)
+    whole = codec.decode_response(codec.encode_response(answer, context()))
+    decoder, streamed = codec.stream_decoder(), Assembler()
+    streamed.feed(decoder.feed(codec.stream_encoder(context()).feed(events_of(answer))))
+    streamed.feed(decoder.finish())
+    assert streamed.response is not None
+    assert whole.usage == streamed.response.usage
+    assert whole.usage is not None
+    assert whole.usage.fresh_input == 11

@@ -111,7 +111,6 @@ def test_texts_are_joined_without_separator_and_no_text_is_null() -> None:
     )
     body = json.loads(encode_response(response, context()))
     assert body["model"] == "routed-model"
-    assert "usage" not in body
     (choice,) = body["choices"]
     assert choice["finish_reason"] == "tool_calls"
     assert choice["message"]["content"] == "ab"
@@ -234,3 +233,12 @@ def test_errors_have_the_four_members() -> None:
     }
     assert json.loads(encode_error(error)) == whole
     assert encode_stream_error(error) == b"data: " + encode_error(error) + b"\n\n"
+
+
+@pytest.mark.spec("XLT-188", "XLT-189")
+def test_a_filter_behind_a_refusal_and_a_call_is_no_plain_stop() -> None:
+    refused = Stop(StopReason.REFUSAL)
+    blocks = (Refusal("no"), ToolUse("c", "f", b"{}"))
+    for said, finish in ((blocks, "content_filter"), (blocks[:1], "stop")):
+        body = json.loads(encode_response(Response("id", "up", said, refused, None), context()))
+        assert body["choices"][0]["finish_reason"] == finish
