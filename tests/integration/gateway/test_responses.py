@@ -78,8 +78,8 @@ async def test_a_chat_client_is_told_of_a_call_that_has_no_form_for_it(stack: St
         "tools": [{"type": "custom", "custom": {"name": "patch"}}],
     }
     for called, status in ((CALLED, 200), (CALLED.replace(b'"a b"', b'["a", "b"]'), 502)):
-        steps = [STARTED, head(WireFamily.ANTHROPIC, is_stream=False), called, tail()]
-        stack.dispatch.steps = steps
+        begun = head(WireFamily.ANTHROPIC, is_stream=False)
+        stack.dispatch.steps = [STARTED, begun, called, tail()]
         async with stack.session.post("/v1/chat/completions", json=asked) as got:
             assert got.status == status
             told = await got.json()
