@@ -34,7 +34,7 @@ class PlannerSettings(ServiceSettings):
     cold_pin_follow_fresh: bool = False
     """Whether a pin with a cold cache follows the scorer (``corrected``, ``legacy``)."""
     callers: tuple[str, ...] = ()
-    """Services that may call besides the gateway."""
+    """Who may call besides the gateway, named as its metadata `x-caller-service` says."""
 
     @property
     def rules(self) -> Rules:

@@ -73,7 +73,8 @@ class Admission:
                 name = name_of(method)
                 raise RouterError(
                     Reason.CALLER_NOT_ALLOWED,
-                    f"{caller or 'an unnamed caller'} may not call {name}",
+                    f"{caller or 'an unnamed caller'} may not call {name}: the metadata"
+                    f" {call_context.CALLER_KEY} must name one of this service's callers",
                     metadata={"method": name, "caller": caller},
                 )
         if method in self.secret_methods and not (

@@ -29,4 +29,4 @@ class ScorerSettings(ServiceSettings):
     embedding_cache_entries: int = Field(default=4_096, ge=0)
     """Most texts whose vectors are kept, by digest. 0: none."""
     callers: tuple[str, ...] = ()
-    """Services that may call besides the gateway."""
+    """Who may call besides the gateway, named as its metadata `x-caller-service` says."""

@@ -66,6 +66,7 @@ async def test_only_callers_on_the_list_are_served(serve: Serve) -> None:
     )
     assert error.reason is Reason.CALLER_NOT_ALLOWED
     assert error.metadata == {"method": "ListUpstreamModels", "caller": "gateway"}
+    assert "x-caller-service" in error.message
     open_to_all = refused.Dispatch(pb.DispatchRequest(), timeout=SOON_S)
     assert len([part async for part in open_to_all]) == 3
 

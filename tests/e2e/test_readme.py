@@ -26,6 +26,7 @@ from tests.e2e.readme import ADDRESS, README, blocks, moved, wiring
 from tests.e2e.settings import ROUTER_KEY
 from tests.fakes.process import RunningProcess
 
+CONTRACT = (ROOT / "protos" / "README.md").read_text()
 TESTED = "sh test"
 """Info string of the blocks that are run."""
 COMMAND = re.compile(r"(?:^|`)pointsman((?: [a-z]+)+)", re.MULTILINE)
@@ -90,6 +91,15 @@ async def test_every_client_library_that_is_wired_so_is_served(
     ]
     program = tmp_path / "clients.py"
     program.write_text(moved("\n".join((IMPORTS, *steps)), sandbox))
+    await _run((sys.executable, str(program)), sandbox)
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_contracts_example_gets_a_decision(sandbox: Deployment, tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```python\n(.*?)^```$", CONTRACT, re.MULTILINE | re.DOTALL)
+    (serving,) = (line for line in sandbox.lines if line.has(event="router_serving"))
+    program = tmp_path / "client.py"
+    program.write_text(str(text).replace(":50050", f":{serving.fields['port']}"))
     await _run((sys.executable, str(program)), sandbox)
 
 

@@ -27,7 +27,8 @@ if _version_not_supported:
 
 class PlannerServiceStub:
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     def __init__(self, channel):
@@ -45,7 +46,8 @@ class PlannerServiceStub:
 
 class PlannerServiceServicer:
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     def PlanAction(self, request, context):
@@ -77,7 +79,8 @@ def add_PlannerServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class PlannerService:
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     @staticmethod

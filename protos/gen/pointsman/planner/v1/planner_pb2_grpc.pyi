@@ -28,7 +28,8 @@ GRPC_VERSION: str
 
 class PlannerServiceStub:
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     @_typing.overload
@@ -46,7 +47,8 @@ class PlannerServiceStub:
 @_typing.type_check_only
 class PlannerServiceAsyncStub(PlannerServiceStub):
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -60,7 +62,8 @@ class PlannerServiceAsyncStub(PlannerServiceStub):
 
 class PlannerServiceServicer(metaclass=_abc_1.ABCMeta):
     """Decides whether a session stays on its pinned model or switches to the scorer's pick. Pure: no
-    clock, store, network or randomness; equal requests under equal settings give equal bytes.
+    clock, store, network or randomness; equal requests under equal settings give equal bytes. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     @_abc_1.abstractmethod

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ScorerServiceStub:
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing.
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     def __init__(self, channel):
@@ -48,7 +49,8 @@ class ScorerServiceStub:
 
 
 class ScorerServiceServicer:
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing.
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     def Score(self, request, context):
@@ -101,7 +103,8 @@ def add_ScorerServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ScorerService:
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing.
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
     """
 
     @staticmethod

@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ScorerServiceStub:
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing."""
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -56,7 +58,9 @@ class ScorerServiceStub:
 
 @_typing.type_check_only
 class ScorerServiceAsyncStub(ScorerServiceStub):
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing."""
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Score: _aio.UnaryUnaryMultiCallable[_scorer_pb2.ScoreRequest, _scorer_pb2.ScoreResponse]  # type: ignore[assignment]
@@ -81,7 +85,9 @@ class ScorerServiceAsyncStub(ScorerServiceStub):
     """
 
 class ScorerServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Scores the models that may serve an action. Holds no session state and dispatches nothing."""
+    """Scores the models that may serve an action. Holds no session state and dispatches nothing. A
+    caller says its name in the metadata `x-caller-service`; the setting `callers` says who may call.
+    """
 
     @_abc_1.abstractmethod
     def Score(
