@@ -10,7 +10,15 @@ from gateway.model.decision import DecisionPath
 from gateway.rescues import DEFAULT_RULES, off_vendor
 from gateway.session_key import role_of
 from gateway.sessions.history import is_trimmed, observe_history, shortened
-from gateway.sessions.model import Address, BindingUse, Choice, Round, Session, TokenCounts
+from gateway.sessions.model import (
+    Address,
+    BindingUse,
+    Choice,
+    History,
+    Round,
+    Session,
+    TokenCounts,
+)
 from gateway.sessions.pins import write_pin
 from gateway.sessions.risks import record_risks
 from gateway.sessions.rounds import is_stuck, record_round
@@ -118,13 +126,13 @@ class SessionThread:
         if is_led and is_new and is_own:
             conversation = self._action.caller.conversation_key
             found = await recall_thread(
-                self._sessions, found, self._address, conversation, *self._history
+                self._sessions, found, self._address, conversation, self._history
             )
         self._basis_epoch = found.session.pin_epoch
         return Memory(
-            session=observe_history(found.session, *self._history),
+            session=observe_history(found.session, self._history),
             is_known=found.is_known,
-            is_history_trimmed=is_trimmed(found.session, *self._history),
+            is_history_trimmed=is_trimmed(found.session, self._history),
             is_stuck=is_stuck(found.session, self._progress, self._began_unix_s),
         )
 
@@ -140,7 +148,7 @@ class SessionThread:
             return
 
         def transition(session: Session) -> Session:
-            session = observe_history(session, *self._history)
+            session = observe_history(session, self._history)
             session = record_risks(session, self._action.id, decision.risks)
             if decision.escalation:
                 session = replace(session, escalation=session.escalation or decision.escalation)
@@ -271,9 +279,9 @@ class SessionThread:
         return self._known_progress
 
     @property
-    def _history(self) -> tuple[int, int, float]:
+    def _history(self) -> History:
         features = self._action.features
-        return features.message_count, features.tool_call_count, self._began_unix_s
+        return History(features.message_count, features.tool_call_count, self._began_unix_s)
 
 
 def address_in(catalog: Catalog, action: Action) -> Address:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gateway.sessions.model import Alias, History
+from gateway.sessions.model import Alias
 from gateway.sessions.strikes import merge_strikes
 from services.domain.copying import replace
 
 if TYPE_CHECKING:
-    from gateway.sessions.model import Session
+    from gateway.sessions.model import History, Session
 
 COMPARED_WITHIN_S = 300.0
 LONG_MESSAGES = 8
@@ -31,36 +31,33 @@ class Shortening:
         return self.summary is not None or self.compaction is not None
 
 
-def is_trimmed(
-    session: Session, message_count: int, tool_call_count: int, now_unix_s: float
-) -> bool:
+def is_trimmed(session: Session, seen: History) -> bool:
     """Return whether the client cut its history since the last action of this thread.
 
     Either messages got fewer where there were many, or tool calls did while many messages stay.
     """
     last = session.history
-    if last is None or now_unix_s - last.seen_unix_s >= COMPARED_WITHIN_S:
+    if last is None or seen.seen_unix_s - last.seen_unix_s >= COMPARED_WITHIN_S:
         return False
-    has_fewer_messages = message_count < last.message_count and last.message_count >= LONG_MESSAGES
-    has_fewer_calls = tool_call_count < last.tool_call_count and message_count >= LONG_MESSAGES
-    return has_fewer_messages or has_fewer_calls
+    has_fewer_messages = seen.message_count < last.message_count
+    has_fewer_calls = seen.tool_call_count < last.tool_call_count
+    return (has_fewer_messages and last.message_count >= LONG_MESSAGES) or (
+        has_fewer_calls and seen.message_count >= LONG_MESSAGES
+    )
 
 
-def observe_history(
-    session: Session, message_count: int, tool_call_count: int, now_unix_s: float
-) -> Session:
+def observe_history(session: Session, seen: History) -> Session:
     """Return the session after an action with a history of this length.
 
     A cut begins a new epoch of the history. What was seen later than this action is kept.
     """
-    if session.history is not None and session.history.seen_unix_s > now_unix_s:
+    if session.history is not None and session.history.seen_unix_s > seen.seen_unix_s:
         return session
-    is_cut = is_trimmed(session, message_count, tool_call_count, now_unix_s)
     return replace(
         session,
-        history=History(message_count, tool_call_count, now_unix_s),
-        history_epoch=session.history_epoch + is_cut,
-        last_seen_unix_s=max(session.last_seen_unix_s, now_unix_s),
+        history=seen,
+        history_epoch=session.history_epoch + is_trimmed(session, seen),
+        last_seen_unix_s=max(session.last_seen_unix_s, seen.seen_unix_s),
     )
 
 

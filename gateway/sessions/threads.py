@@ -20,7 +20,7 @@ from services.domain.copying import replace
 
 if TYPE_CHECKING:
     from gateway.sessions.memory import Recall, Sessions
-    from gateway.sessions.model import Address
+    from gateway.sessions.model import Address, History
 
 CONVERSATION_ROLE = "conversation"
 """Role of the row that a conversation has beside those of its threads."""
@@ -31,9 +31,7 @@ async def recall_thread(
     recalled: Recall,
     thread: Address,
     conversation_key: bytes,
-    message_count: int,
-    tool_call_count: int,
-    now_unix_s: float,
+    seen: History,
 ) -> Recall:
     """Return what was recalled of a thread, with this action's history counted.
 
@@ -44,29 +42,19 @@ async def recall_thread(
     is_named = conversation_key != thread.key
     if is_named and recalled.is_known and recalled.session.history is None:
         conversation = replace(thread, key=conversation_key, role=CONVERSATION_ROLE)
-        await _go_on(sessions, thread, conversation, (message_count, tool_call_count), now_unix_s)
-    seen = partial(
-        observe_history,
-        message_count=message_count,
-        tool_call_count=tool_call_count,
-        now_unix_s=now_unix_s,
-    )
-    return replace(recalled, session=sessions.change(thread, seen, is_last=False))
+        await _go_on(sessions, thread, conversation, seen)
+    observed = partial(observe_history, seen=seen)
+    return replace(recalled, session=sessions.change(thread, observed, is_last=False))
 
 
-async def _go_on(
-    sessions: Sessions,
-    thread: Address,
-    conversation: Address,
-    counts: tuple[int, int],
-    now_unix_s: float,
-) -> None:
+async def _go_on(sessions: Sessions, thread: Address, conversation: Address, seen: History) -> None:
     """Carry over what an earlier thread knew, and name this one as the latest."""
+    now_unix_s = seen.seen_unix_s
     known = (await sessions.recall(conversation)).session
     key = latest_thread(known, thread.role)
     if key is not None and key != thread.key:
         earlier = (await sessions.recall(replace(thread, key=key))).session
-        if is_trimmed(earlier, *counts, now_unix_s):
+        if is_trimmed(earlier, seen):
             carried = partial(carry_over, earlier=earlier, now_unix_s=now_unix_s)
             sessions.change(thread, carried, is_last=False)
     latest = partial(remember_thread, role=thread.role, key=thread.key, now_unix_s=now_unix_s)

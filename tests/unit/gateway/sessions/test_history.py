@@ -14,7 +14,7 @@ from gateway.sessions.history import (
     remember_thread,
     shortened,
 )
-from gateway.sessions.model import Strike
+from gateway.sessions.model import History, Strike
 from gateway.sessions.risks import mean_risk, record_risks
 from gateway.sessions.strikes import strike_model, struck_models
 from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned
@@ -37,22 +37,22 @@ from tests.unit.gateway.sessions.made import EMPTY, NOW, pinned
 def test_a_history_that_shrinks_was_cut(
     before: tuple[int, int], after: tuple[int, int], is_cut: bool
 ) -> None:
-    session = observe_history(EMPTY, *before, NOW)
-    assert is_trimmed(session, *after, NOW + 1) is is_cut
-    assert observe_history(session, *after, NOW + 1).history_epoch == int(is_cut)
+    session = observe_history(EMPTY, History(*before, NOW))
+    assert is_trimmed(session, History(*after, NOW + 1)) is is_cut
+    assert observe_history(session, History(*after, NOW + 1)).history_epoch == int(is_cut)
 
 
 @pytest.mark.spec("TRN-59")
 def test_only_recent_histories_are_compared() -> None:
-    session = observe_history(EMPTY, 20, 0, NOW)
-    assert is_trimmed(session, 2, 0, NOW + COMPARED_WITHIN_S - 1)
-    assert not is_trimmed(session, 2, 0, NOW + COMPARED_WITHIN_S)
-    assert not is_trimmed(EMPTY, 2, 0, NOW)
+    session = observe_history(EMPTY, History(20, 0, NOW))
+    assert is_trimmed(session, History(2, 0, NOW + COMPARED_WITHIN_S - 1))
+    assert not is_trimmed(session, History(2, 0, NOW + COMPARED_WITHIN_S))
+    assert not is_trimmed(EMPTY, History(2, 0, NOW))
 
 
 def test_what_was_seen_later_stays() -> None:
-    session = observe_history(EMPTY, 20, 0, NOW)
-    assert observe_history(session, 2, 0, NOW - 1) == session
+    session = observe_history(EMPTY, History(20, 0, NOW))
+    assert observe_history(session, History(2, 0, NOW - 1)) == session
 
 
 @pytest.mark.parametrize("name", ["summary", "compaction"])

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from gateway.sessions.memory import Recall, Sessions
-from gateway.sessions.model import Address, Strike
+from gateway.sessions.model import Address, History, Strike
 from gateway.sessions.pins import write_pin
 from gateway.sessions.strikes import strike_model, struck_models
 from gateway.sessions.threads import CONVERSATION_ROLE, recall_thread
@@ -36,7 +36,9 @@ async def recall(
     sessions: Sessions, thread: Address, conversation: bytes, messages: int, now_unix_s: float
 ) -> Recall:
     found = await sessions.recall(thread)
-    return await recall_thread(sessions, found, thread, conversation, messages, 0, now_unix_s)
+    return await recall_thread(
+        sessions, found, thread, conversation, History(messages, 0, now_unix_s)
+    )
 
 
 async def known_thread(sessions: Sessions, messages: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.sessions.history import observe_history
-from gateway.sessions.model import CacheState, Strikes, TokenCounts
+from gateway.sessions.model import CacheState, History, Strikes, TokenCounts
 from gateway.sessions.usage import (
     MAX_USES,
     cache_state,
@@ -104,8 +104,8 @@ def test_an_answer_that_touched_no_cache_left_none() -> None:
 
 @pytest.mark.spec("TRN-60")
 def test_a_cut_history_breaks_the_cache() -> None:
-    long = observe_history(USED, 20, 5, NOW)
-    cut = observe_history(long, 3, 0, NOW + 1)
+    long = observe_history(USED, History(20, 5, NOW))
+    cut = observe_history(long, History(3, 0, NOW + 1))
     assert cache_state(cut, choice(), NOW + 2) is CacheState.BROKEN
     assert prefix_tokens(cut, choice(), 50_000) == 0
     renewed = record_use(cut, use(at_unix_s=NOW + 3, epoch=cut.history_epoch), "cluster")
