@@ -20,6 +20,7 @@ _SLICE_BYTES = 64 * 1024
 """Most bytes inflated at once: what follows a step's end is copied with each."""
 MOST_MEMBERS = 4_096
 """Of a gzip body: each takes a decoder of its own, whatever little it holds."""
+_CUT_OR_FOLLOWED = "the compressed body is cut off, or something follows it"
 
 
 class _Inflater(Protocol):
@@ -81,7 +82,7 @@ class _Decoding:
 
     def finish(self) -> bytes:
         if self._inflater is not None and not self._inflater.is_complete():
-            raise WireError("", "the compressed body is cut off, or something follows it")
+            raise WireError("", _CUT_OR_FOLLOWED)
         body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         return body.removeprefix(_BOM)
 
@@ -127,8 +128,7 @@ class _Zlib:
         return bytes(out)
 
     def is_complete(self) -> bool:
-        inflate = self._inflate
-        return inflate is not None and inflate.eof and not inflate.unused_data
+        return self._inflate is not None and self._inflate.eof
 
     def _feed(self, data: bytes, out: bytearray) -> None:
         while data:
@@ -136,14 +136,16 @@ class _Zlib:
             out += inflate.decompress(data, _STEP_BYTES)
             if len(out) > self._limit:
                 raise too_large(self._limit)
-            data = inflate.unconsumed_tail or (inflate.unused_data if self._is_gzip else b"")
+            data = inflate.unconsumed_tail or inflate.unused_data
 
     def _inflate_of(self, data: bytes) -> zlib._Decompress:
         """Return what inflates the next bytes: a gzip member may follow one that ended."""
         if self._inflate is None:
             return zlib.decompressobj(self._window_bits(data))
-        if not (self._is_gzip and self._inflate.eof):
+        if not self._inflate.eof:
             return self._inflate
+        if not self._is_gzip:
+            raise WireError("", _CUT_OR_FOLLOWED)
         self._ended_members += 1
         if self._ended_members == MOST_MEMBERS:
             raise WireError("", f"the compressed body must have at most {MOST_MEMBERS} members")
@@ -175,7 +177,7 @@ class _Zstd:
         return bytes(out)
 
     def is_complete(self) -> bool:
-        return self._inflate.eof
+        return self._inflate.eof and not self._inflate.unused_data
 
 
 _INFLATERS: Mapping[str, Callable[[int], _Inflater]] = {

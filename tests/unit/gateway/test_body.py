@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import AsyncIterator
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,3 +38,30 @@ def test_a_gzip_body_has_a_bounded_number_of_members() -> None:
     assert len(decoded_body(member * MOST_MEMBERS, "gzip", LIMIT)) == MOST_MEMBERS
     with pytest.raises(WireError, match="at most 4096 members"):
         decoded_body(member * (MOST_MEMBERS + 1), "gzip", LIMIT)
+
+
+@pytest.mark.spec("XLT-25")
+@pytest.mark.parametrize("rest", [b"\0", b"more", b"\0" * 100_000])
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [("deflate", zlib.compress(b"x")), ("zstd", zstandard.ZstdCompressor().compress(b"x"))],
+)
+def test_what_follows_the_end_of_another_encoding_is_refused(
+    encoding: str, packed: bytes, rest: bytes
+) -> None:
+    assert decoded_body(packed, encoding, LIMIT) == b"x"
+    with pytest.raises(WireError):
+        decoded_body(packed + rest, encoding, LIMIT)
+
+
+@pytest.mark.spec("XLT-25")
+async def test_what_follows_the_end_of_a_body_is_not_collected() -> None:
+    pieces = iter((zlib.compress(b"x"), b"more", b"even more"))
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    with pytest.raises(WireError, match="something follows it"):
+        await read_body(chunks(), "deflate", None, LIMIT)
+    assert list(pieces) == [b"even more"]
