@@ -157,10 +157,6 @@ def after_refresh(
     ``spent`` is the digest of a refresh token that was replaced, empty when it was not.
     """
     old_end, new_end = before.expire_unix_s, after.expire_unix_s
-    is_same = new_end is not None and old_end is not None and new_end <= old_end
-    is_stuck = is_same or not is_sendable(after, now_unix_s)
-    count = credential.refresh_count + 1 if is_stuck else 0
-    pause_s = STUCK_PAUSES_S[min(count, len(STUCK_PAUSES_S)) - 1] if is_stuck else 0.0
     digests = credential.spent_digests
     if spent:
         digests = (*(one for one in digests if one != spent), spent)[-MAX_SPENT:]
@@ -169,11 +165,16 @@ def after_refresh(
         credential_version=credential.credential_version + 1,
         update_unix_s=now_unix_s,
         token_expire_unix_s=new_end,
-        refresh_count=count,
-        refresh_retry_unix_s=now_unix_s + pause_s if is_stuck else 0.0,
         spent_digests=digests,
     )
-    return cleared_by_secret(changed, now_unix_s)
+    step = cleared_by_secret(changed, now_unix_s)
+    is_moved = new_end is None or old_end is None or new_end > old_end
+    if is_moved and is_sendable(after, now_unix_s):
+        return step
+    count = credential.refresh_count + 1
+    retry = now_unix_s + STUCK_PAUSES_S[min(count, len(STUCK_PAUSES_S)) - 1]
+    stuck = replace(step.credential, refresh_count=count, refresh_retry_unix_s=retry)
+    return replace(step, credential=stuck)
 
 
 def is_replaced_by(credential: Credential, version: int, after: Secrets) -> bool:

@@ -95,7 +95,7 @@ class Minter:
             if not lease.is_orphaned or await self._is_left_alone(lease, version):
                 await self._vault.poll()
                 credential = self._current(credential_id, version)
-                if credential is not None and not self._is_closing:
+                if credential is not None and not self._is_put_off(credential):
                     is_lost = await self._mint(credential, lease)
         except RouterError as error:
             _log.warning("refresh_put_off", reason=error.reason.value)
@@ -178,6 +178,10 @@ class Minter:
             return None
         secrets = self._vault.secrets_of(credential_id)
         return credential if refresh.is_refreshed(credential, secrets) else None
+
+    def _is_put_off(self, credential: Credential) -> bool:
+        """Return whether nobody is to ask now: another replica just did, in vain, or we end."""
+        return self._is_closing or credential.refresh_retry_unix_s > self._clock.now_unix_s()
 
     async def _mint(self, credential: Credential, lease: Lease) -> bool:
         """Ask for new tokens and store them; return whether they may have been given, and lost."""

@@ -188,6 +188,20 @@ async def test_replicas_that_see_it_at_once_ask_once(
         assert {pair_of(one) for one in three} == {("access-2", "R2")}
 
 
+@pytest.mark.spec("CRD-137", "CRD-143")
+@pytest.mark.parametrize("failure", [(503, {}), (200, {})])
+async def test_replicas_share_a_failure_as_well(
+    url: str, issuer: TokenIssuer, clock: FakeClock, failure: tuple[int, dict[str, object]]
+) -> None:
+    issuer.failure = failure
+    async with running(*(at(url, issuer, clock, plan(left_s=200)) for _ in range(3))) as three:
+        for asked_so_far, pause_s in ((1, 59), (1, 1), (2, 119), (2, 1), (3, 0)):
+            await looked(*three)
+            await asyncio.gather(*(one.vault.poll() for one in three))
+            assert len(issuer.asked) == asked_so_far
+            clock.advance(pause_s)
+
+
 @pytest.mark.spec("CRD-137", "CRD-145")
 async def test_a_crowd_of_requests_shares_one_refresh(
     url: str, issuer: TokenIssuer, clock: FakeClock
@@ -397,6 +411,18 @@ async def test_a_new_login_brings_an_account_back_in_place(
         after = named(again, "a")
         assert (after.id, after.system_state) == (before.id, SystemState.OK)
         assert await secret_of(again) == "access-7"
+
+
+@pytest.mark.spec("CRD-148")
+async def test_a_new_login_does_not_wait_for_what_the_old_one_was_told(
+    url: str, issuer: TokenIssuer, clock: FakeClock
+) -> None:
+    issuer.failure = (400, {"error": "invalid_request"})
+    async with running(at(url, issuer, clock, plan(left_s=-1))) as (one,):
+        await looked(one)
+    issuer.failure, issuer.live = None, {"R7"}
+    async with running(at(url, issuer, clock, plan(token="R7", value=""))) as (again,):
+        assert await secret_of(again) == "access-2"
 
 
 @pytest.mark.spec("CRD-149")

@@ -142,7 +142,8 @@ def cleared_by_secret(credential: Credential, now_unix_s: float) -> Step:
     for mark in tuple(draft.marks.values()):
         if mark.kind is MarkKind.AUTH:
             _lift(draft, mark, now_unix_s, Cause.LOGIN)
-    after = draft.result(system_state=SystemState.OK)
+    state = SystemState.OK
+    after = draft.result(system_state=state, refresh_count=0, refresh_retry_unix_s=0.0)
     return Step(after, {}, tuple(draft.transitions))
 
 
