@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import eligibility_pb2, grant_pb2
@@ -19,6 +18,7 @@ from services.credentials.model import (
 )
 from services.credentials.model.credential import PLAN_KINDS
 from services.domain.errors import InvalidRequestError
+from services.domain.keeping import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def _timeless(record: eligibility_pb2.EligibilityRecord) -> bytes:
     return record.SerializeToString()[named.ByteSize() :]
 
 
-@functools.lru_cache(maxsize=MOST_RECORDS)
+@kept(MOST_RECORDS)
 def _permitted(sealed: bytes) -> Eligibility:
     record = eligibility_pb2.EligibilityRecord.FromString(sealed)
     models = (

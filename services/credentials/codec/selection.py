@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2, grant_pb2
@@ -26,6 +25,7 @@ from services.credentials.model import (
 )
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import action_id, session_key
+from services.domain.keeping import kept
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _encode_verdicts(judged: Sequence[Judged]) -> list[pb.CandidateVerdict]:
     ]
 
 
-@functools.lru_cache(maxsize=MOST_BINDINGS)
+@kept(MOST_BINDINGS)
 def _decode_asked(sealed: bytes, index: int) -> BindingRef:
     binding = binding_pb2.BindingRef.FromString(sealed)
     return _decode_binding(binding, f"bindings[{index}]", is_model_needed=True)

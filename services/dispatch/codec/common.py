@@ -7,7 +7,6 @@ again on every level. A name that the contract lacks is refused as the message i
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import binding_pb2, eligibility_pb2, grant_pb2
@@ -19,6 +18,7 @@ from services.dispatch.model.plan import ActionRef, BindingRef, Eligibility, Sea
 from services.domain.copying import replace
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import action_id, header, session_key, text
+from services.domain.keeping import kept
 from services.domain.vocab import CredentialKind, CredentialOwner
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def binding_ref(message: binding_pb2.BindingRef, field: str) -> BindingRef:
     return _binding_ref(message.SerializeToString(), field)
 
 
-@functools.lru_cache(maxsize=MOST_KEPT)
+@kept(MOST_KEPT)
 def _binding_ref(sealed: bytes, field: str) -> BindingRef:
     message = binding_pb2.BindingRef.FromString(sealed)
     text(message.model_id, f"{field}.model_id")
@@ -121,7 +121,7 @@ def attribution(message: grant_pb2.CredentialAttribution) -> Attribution:
     return _attribution(message.SerializeToString())
 
 
-@functools.lru_cache(maxsize=MOST_KEPT)
+@kept(MOST_KEPT)
 def _attribution(sealed: bytes) -> Attribution:
     message = grant_pb2.CredentialAttribution.FromString(sealed)
     return Attribution(
@@ -223,7 +223,7 @@ def _timeless(message: eligibility_pb2.EligibilityRecord, sealed: bytes) -> byte
     return sealed[first.ByteSize() :]
 
 
-@functools.lru_cache(maxsize=MOST_RECORDS)
+@kept(MOST_RECORDS)
 def _permitted(sealed: bytes) -> Eligibility:
     message = eligibility_pb2.EligibilityRecord.FromString(sealed)
     providers = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import attempt_pb2
@@ -22,6 +21,7 @@ from services.dispatch.model.plan import (
 )
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import count, first_attempt, header, text
+from services.domain.keeping import kept
 from services.domain.wire.forced import forced_level
 from services.domain.wire.model import WireError
 from services.domain.wire.state.kept import Restored
@@ -105,7 +105,7 @@ def _rescues(rows: Sequence[dispatch_pb2.RescueCandidate]) -> tuple[Rescue, ...]
     )
 
 
-@lru_cache(maxsize=common.MOST_KEPT)
+@kept(common.MOST_KEPT)
 def _rescue(sealed: bytes, field: str) -> Rescue:
     message = dispatch_pb2.RescueCandidate.FromString(sealed)
     cause = tables.required(tables.CAUSE, message.cause, f"{field}.cause")
@@ -156,7 +156,7 @@ def planned_binding(message: attempt_pb2.PlannedBinding, field: str) -> PlannedB
     return _planned_binding(message.SerializeToString(), field)
 
 
-@lru_cache(maxsize=common.MOST_KEPT)
+@kept(common.MOST_KEPT)
 def _planned_binding(sealed: bytes, field: str) -> PlannedBinding:
     message = attempt_pb2.PlannedBinding.FromString(sealed)
     family = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 from pointsman.common.v1 import binding_pb2
 
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import text
+from services.domain.keeping import kept
 from services.planner.model.question import Binding
 
 MOST_BINDINGS = 256
@@ -35,7 +34,7 @@ def binding(message: binding_pb2.BindingRef, field: str) -> Binding:
     return _binding(message.SerializeToString(), field)
 
 
-@functools.lru_cache(maxsize=MOST_BINDINGS)
+@kept(MOST_BINDINGS)
 def _binding(sealed: bytes, field: str) -> Binding:
     message = binding_pb2.BindingRef.FromString(sealed)
     return Binding(

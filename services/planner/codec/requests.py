@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from pointsman.planner.v1 import planner_pb2 as pb
 from services.domain import fields
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import action_id, count, session_key, text, within
+from services.domain.keeping import kept
 from services.planner.codec import enums
 from services.planner.codec.fields import binding, usd
 from services.planner.model.question import (
@@ -160,7 +160,7 @@ def _mean_risk(message: pb.Pin | pb.FreshDecision, path: str) -> float | None:
     return within(message.mean_risk_ratio, 1.0, path)
 
 
-@functools.lru_cache(maxsize=MOST_ROWS)
+@kept(MOST_ROWS)
 def _row(sealed: bytes, index: int) -> PriceRow:
     message, path = binding_pb2.BindingPrice.FromString(sealed), f"prices[{index}]"
     if not message.HasField("price"):
@@ -206,7 +206,7 @@ def _summary(message: pb.SummaryOffer) -> SummaryOffer:
     )
 
 
-@functools.lru_cache(maxsize=MOST_OVERRIDES)
+@kept(MOST_OVERRIDES)
 def _overrides(sealed: bytes) -> Overrides:
     message = pb.PlannerOverrides.FromString(sealed)
     has = message.HasField

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 
 from pointsman.common.v1 import eligibility_pb2
 
 from services.domain.fields import text
+from services.domain.keeping import kept
 from services.scorer.codec import enums
 from services.scorer.model.question import Eligibility, GatewayAliases, Layer
 
@@ -28,7 +28,7 @@ def eligibility(record: eligibility_pb2.EligibilityRecord) -> Eligibility:
     return _read(timeless.SerializeToString(deterministic=True))
 
 
-@functools.lru_cache(maxsize=MOST_RECORDS)
+@kept(MOST_RECORDS)
 def _read(content: bytes) -> Eligibility:
     record = eligibility_pb2.EligibilityRecord.FromString(content)
     enabled = None
