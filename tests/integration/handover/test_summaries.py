@@ -215,6 +215,8 @@ async def test_a_history_of_either_dialect_is_summarised_by_a_model_of_either(
     ("fault", "outcome", "attempts"),
     [
         (Fault(status=503), pb.SUMMARY_OUTCOME_UPSTREAM_FAILED, 2),
+        (Fault(status=429), pb.SUMMARY_OUTCOME_UPSTREAM_FAILED, 2),
+        (Fault(status=429, retry_after=3), pb.SUMMARY_OUTCOME_UPSTREAM_FAILED, 1),
         (Fault(status=400, message="no"), pb.SUMMARY_OUTCOME_UPSTREAM_FAILED, 1),
         (Fault(bad_json=True), pb.SUMMARY_OUTCOME_UPSTREAM_FAILED, 1),
         (Fault(text=""), pb.SUMMARY_OUTCOME_EMPTY, 1),
