@@ -57,7 +57,9 @@ class HttpServer:
         try:
             await site.start()
         except OSError as error:
-            raise OSError(f"cannot listen on {listen}: {error.strerror}") from None
+            raise OSError(
+                f"cannot listen on {listen}: {error.strerror}; set another [gateway] listen"
+            ) from None
         self._site = site
         self.port = self._runner.addresses[0][1]
 

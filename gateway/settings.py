@@ -17,7 +17,14 @@ from gateway.model.action import OverflowStyle, Scope
 from gateway.model.decision import Strategy, SummaryMode
 from gateway.rescues import RescueRules
 from services.domain.wire.requirements import RequirementMode
-from services.runtime.settings import DatabaseUrl, PositiveSeconds, Seconds, Section
+from services.runtime.settings import (
+    DatabaseUrl,
+    ListenAddress,
+    OptionalListenAddress,
+    PositiveSeconds,
+    Seconds,
+    Section,
+)
 
 _PREFIX = PREFIXES[Scope.ROUTING]
 MIN_BOOTSTRAP_CHARS = 16
@@ -28,11 +35,11 @@ MIN_OPEN_BOOTSTRAP_CHARS = 32
 class GatewaySettings(Section):
     """The table ``[gateway]``. Sizes in bytes of the decoded body, times in seconds."""
 
-    listen: str = "127.0.0.1:8080"
+    listen: ListenAddress = "127.0.0.1:8080"
     """Address of the HTTP server. Port 0 takes a free one."""
-    rpc_listen: str = "127.0.0.1:50050"
+    rpc_listen: OptionalListenAddress = "127.0.0.1:50050"
     """Address of RouterService (gRPC). Port 0 takes a free one; empty: it is not served."""
-    ops_listen: str = "127.0.0.1:9090"
+    ops_listen: ListenAddress = "127.0.0.1:9090"
     """Address of `/livez`, `/readyz` and `/metrics`."""
     database: DatabaseUrl = "sqlite:///~/.pointsman/pointsman.db"
     """Where installations, router keys, sessions and the ledger live; `postgresql://…` for several

@@ -195,7 +195,10 @@ class Server:
         try:
             self.port = self._server.add_insecure_port(self._options.listen)
         except RuntimeError:
-            raise OSError(f"cannot listen on {self._options.listen}: address in use") from None
+            raise OSError(
+                f"cannot listen on {self._options.listen}: address in use; set another listen,"
+                " or rpc_listen for RouterService"
+            ) from None
         await self._server.start()
         await self.set_serving(is_serving=True)
 

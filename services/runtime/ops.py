@@ -50,7 +50,9 @@ class OpsListener:
             self._server = http.server.ThreadingHTTPServer(self._address, self._handler())
         except OSError as error:
             host, port = self._address
-            raise OSError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+            raise OSError(
+                f"cannot listen on {host}:{port}: {error.strerror}; set another ops_listen"
+            ) from None
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(

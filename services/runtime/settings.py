@@ -27,6 +27,22 @@ def _known_database(url: str) -> str:
     return url
 
 
+MAX_PORT = 65_535
+
+
+def _known_address(text: str) -> str:
+    _, colon, port = text.rpartition(":")
+    if not (colon and port.isdecimal() and int(port) <= MAX_PORT):
+        raise ValueError("must be host:port, such as 127.0.0.1:8080")
+    return text
+
+
+ListenAddress = Annotated[str, AfterValidator(_known_address)]
+"""Where a server listens, `host:port`."""
+OptionalListenAddress = Annotated[
+    str, AfterValidator(lambda text: _known_address(text) if text else text)
+]
+"""The same; empty: nowhere, or at an address that it has of itself."""
 DatabaseUrl = Annotated[str, AfterValidator(_known_database)]
 """An SQLite URL or file, or a PostgreSQL URL."""
 
@@ -43,7 +59,7 @@ class ServiceSettings(Section):
     listen: str = ""
     """Address of its gRPC server (`host:port` or `unix:path`). Empty: a port of its own on
     loopback; unused in one process."""
-    ops_listen: str = ""
+    ops_listen: OptionalListenAddress = ""
     """Address of `/livez`, `/readyz` and `/metrics`. Empty: the port of `listen` plus 1000 on the
     same host."""
     target: str = ""
