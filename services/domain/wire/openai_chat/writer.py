@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from services.domain.wire.arguments import is_complete
 from services.domain.wire.assemble import OpenCall
 from services.domain.wire.custom_tools import MALFORMED, MalformedCallError
 from services.domain.wire.encoder import FrameEncoder
@@ -84,23 +85,26 @@ class ChatStreamEncoder(FrameEncoder):
 
     def _close(self, index: int) -> bytes:
         """Return the text of a free call, or the empty object where no arguments came at all."""
-        free = self._free.pop(index, None)
+        free = self._free.get(index)
         if free is not None:
-            return self._custom(self._tools[index], free)
+            # One that breaks off was perhaps cut by a limit: the end of the answer tells.
+            return self._custom(index) if is_complete(free.arguments) else b""
         if index not in self._silent_tools:
             return b""
         self._silent_tools.discard(index)
         return self._arguments(index, "{}")
 
-    def _custom(self, number: int, free: OpenCall) -> bytes:
+    def _custom(self, index: int) -> bytes:
         try:
-            member = call_member(free.whole(), self._customs)
+            member = call_member(self._free.pop(index).whole(), self._customs)
         except MalformedCallError:
             return self.fail(MALFORMED)
-        return self._frame({"tool_calls": [{"index": number, **member}]})
+        return self._frame({"tool_calls": [{"index": self._tools[index], **member}]})
 
     def _end(self, stop: Stop) -> bytes:
         head = self._begin()
+        if self._free and not stop.reason.is_limit:
+            return head + self.fail(MALFORMED)
         finish = finish_of(stop, has_calls=bool(self._tools), has_refusal=self._has_refusal)
         frames = [head, self._frame({}, finish)]
         if self._context.is_usage_wanted:

@@ -97,10 +97,10 @@ def test_a_custom_tool_without_a_name_is_refused_by_its_path() -> None:
         request(tools=[{"type": "custom", "custom": {"name": ""}}])
 
 
-def _called(arguments: str) -> list[Event]:
+def _called(arguments: str, stop: Stop = STOP) -> list[Event]:
     opening = BlockOpen(0, "tool_use", "c1", "patch")
     deltas: list[Event] = [BlockDelta(0, part) for part in (arguments[:3], arguments[3:]) if part]
-    return [Start("m", "u"), opening, *deltas, BlockClose(0), End(STOP, None)]
+    return [Start("m", "u"), opening, *deltas, BlockClose(0), End(stop, None)]
 
 
 @pytest.mark.spec("XLT-84", "XLT-134")
@@ -128,6 +128,18 @@ def test_a_malformed_call_of_a_custom_tool_fails_the_answer(arguments: str) -> N
     call = ToolUse("c1", "patch", arguments.encode())
     with pytest.raises(MalformedCallError):
         CODEC.encode_response(Response("m", "u", (call,), STOP, None), where)
+
+
+@pytest.mark.spec("XLT-84", "XLT-137")
+def test_a_call_of_a_custom_tool_that_a_limit_cut_is_left_out_and_the_limit_told() -> None:
+    where, cut = context(request().tools), Stop(StopReason.MAX_TOKENS)
+    frames = frames_of(CODEC.stream_encoder(where).feed(_called('{"input":"a', cut)))
+    assert at(frames, -3, "choices", 0, "finish_reason") == "length"
+    call = ToolUse("c1", "patch", b'{"input":"a')
+    whole = json.loads(CODEC.encode_response(Response("m", "u", (call,), cut, None), where))
+    assert at(whole, "choices", 0, "finish_reason") == "length"
+    for shown in [*(each["choices"] for each in frames[:-1]), whole["choices"]]:
+        assert "tool_calls" not in json.dumps(shown)
 
 
 @pytest.mark.spec("XLT-84", "XLT-122", "XLT-190")
