@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 10.0
 """Half of it is for the way there: who takes longer has not heard the question."""
 MAX_BODY_BYTES = 65_536
+MAX_HEADER_BYTES = 65_536
+"""Of one header: an answer that is not read loses a token that is spent."""
 
 
 class HttpTokenEndpoint:
@@ -68,5 +70,7 @@ class HttpTokenEndpoint:
                 trust_env=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._timeout_s / 2),
+                max_line_size=MAX_HEADER_BYTES,
+                max_field_size=MAX_HEADER_BYTES,
             )
         return self._client

@@ -63,6 +63,17 @@ async def say_half(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Non
     await writer.drain()
 
 
+async def say_much_first(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    policy = b"content-security-policy: " + b"x" * 40_000
+    writer.write(b"HTTP/1.1 200 OK\r\n" + policy + b"\r\ncontent-length: 2\r\n\r\n{}")
+    await writer.drain()
+
+
+async def test_an_answer_with_a_long_header_is_read() -> None:
+    async with answering(say_much_first) as url:
+        assert await asked(url) == TokenReply(200, b"{}")
+
+
 async def ask_to_wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 429 Slow\r\nretry-after: 90\r\ncontent-length: 0\r\n\r\n")
     await writer.drain()
