@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 MAX_STEPS = 1_000_000
 """Steps that one match may take in the worst case: some ten milliseconds."""
+MAX_CHARACTERS = 4096
+"""Longest pattern: to read one takes longer the longer it is, 3 s per million characters."""
 
 _QUANTIFIER = re.compile(r"[*+?]|\{\d*(?:,\d*)?\}")
 _PLAIN_GROUPS = ("(?:", "(?P<")
@@ -33,7 +35,7 @@ class Bounded(NamedTuple):
 
 def is_match(pattern: str, subject: str) -> bool | None:
     """Return whether ``pattern`` is found in ``subject``; None: that cannot be said in time."""
-    bounded = _bounded(pattern)
+    bounded = _bounded(pattern) if len(pattern) <= MAX_CHARACTERS else None
     if bounded is None or not bounded.is_affordable(subject):
         return None
     return bounded.pattern.search(subject) is not None

@@ -14,7 +14,7 @@ from services.domain.wire.checking import (
     ArgumentIssue,
 )
 from services.domain.wire.model import Tool
-from services.domain.wire.patterns import is_match
+from services.domain.wire.patterns import MAX_CHARACTERS, is_match
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -165,6 +165,8 @@ def test_plain_patterns_are_matched() -> None:
     assert is_match(r"^[a-z]+-\d{4}$", "abc-2024") is True
     assert is_match(r"^[a-z]+-\d{4}$", "abc-24") is False
     assert is_match(r"^(red|green|blue)$", "mauve") is False
+    assert is_match("a" * MAX_CHARACTERS, "x") is False
+    assert is_match("a" * (MAX_CHARACTERS + 1), "x") is None
     assert is_match("(", "x") is None
     assert is_match(")", "x") is None
 
