@@ -497,6 +497,17 @@ async def test_a_token_that_ends_at_no_time_there_is_is_not_stored(rig: Rig, sec
     assert {one.spec.provider for one in listed.credentials} == {"anthropic", "local"}
 
 
+@pytest.mark.parametrize("field", ["grant_id", "action_id"])
+async def test_a_report_under_a_name_that_is_none_is_set_aside(rig: Rig, field: str) -> None:
+    given = (await rig.dispatch.AcquireSecret(acquiring(2), timeout=SOON_S)).grant
+    report = reporting(given, rig.clock, 200)
+    setattr(report, field, "a" * 65)
+    told = await rig.dispatch.ReportAttempt(
+        pb.ReportAttemptRequest(reports=[report]), timeout=SOON_S
+    )
+    assert [one.outcome for one in told.results] == [pb.REPORT_OUTCOME_INVALID]
+
+
 @pytest.mark.parametrize("field", ["send_time", "headers.receive_time"])
 @pytest.mark.parametrize(("seconds", "nanos"), [(-(10**15), 0), (2**62, 0), (1, -1)])
 async def test_a_report_of_a_time_that_is_none_is_set_aside(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
 from services.credentials.codec import fields
-from services.credentials.codec.fields import is_told, unix_s
+from services.credentials.codec.fields import MAX_ID_CHARACTERS, is_told, unix_s
 from services.credentials.model import Phase, Report
 from services.domain.errors import InvalidRequestError
 
@@ -74,8 +74,8 @@ def encode_mark(mark: Mark) -> pb.CredentialMark:
 
 def _decode_report(report: pb.AttemptReport) -> Report | None:
     phase = report.WhichOneof("phase")
-    is_named = report.grant_id and report.action_id and report.attempt_number > 0
-    if phase is None or not is_named or report.sequence_number <= 0:
+    is_named = all(0 < len(one) <= MAX_ID_CHARACTERS for one in (report.grant_id, report.action_id))
+    if phase is None or not is_named or min(report.attempt_number, report.sequence_number) < 1:
         return None
     if phase == Phase.ENDED:
         ended = report.ended
