@@ -14,6 +14,7 @@ from gateway.adapters.probe import PeerProbe
 from gateway.adapters.scorer import ScorerClient
 from gateway.app import HttpServer
 from gateway.auth import KeyRing
+from gateway.decider import Sources
 from gateway.exclusions import Exclusions, Resting
 from gateway.first_key import FirstKey, ensure_first_key
 from gateway.model.decision import Strategy
@@ -25,7 +26,7 @@ from gateway.policy import policy_of
 from gateway.requests import Intake
 from gateway.rescues import DEFAULT_RULES
 from gateway.serving import Deciding, Renewed, Serving
-from gateway.showing import Sources, rehearsals_of, showing_of
+from gateway.showing import rehearsals_of, showing_of
 from gateway.stores import open_key_store, open_ledger, open_sessions
 from services.runtime.config import ConfigError
 from services.runtime.log import get_logger
@@ -34,10 +35,9 @@ from services.runtime.reloading import Edition
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gateway.eligibility import Policy
     from gateway.ledger.ports import Ledger
     from gateway.office.ports import Pool
-    from gateway.ports import Background, Credentials, Dispatch, KeyStore
+    from gateway.ports import Background, Dispatch, KeyStore
     from gateway.remembering import Remembering
     from gateway.rescues import RescueRules
     from gateway.settings import GatewaySettings, RoutingSettings
@@ -61,13 +61,10 @@ class Gateway:
     def __init__(
         self,
         settings: GatewaySettings,
-        policy: Policy,
-        catalog: Catalog,
-        clock: Clock,
+        sources: Sources,
         *,
         store: KeyStore,
         ledger: Ledger,
-        credentials: Credentials,
         dispatch: Dispatch,
         remembering: Remembering,
         showing: Showing,
@@ -79,6 +76,7 @@ class Gateway:
         exclusions: Exclusions | None = None,
         renewed: Renew | None = None,
     ) -> None:
+        clock = sources.clock
         self._settings = settings
         self._clock = clock
         self._store = store
@@ -102,10 +100,8 @@ class Gateway:
         self._serving = Serving(
             settings,
             intake,
-            clock,
             ledger,
             office_of(KeyDesk(store, clock, keys.forget), LedgerDesk(ledger), pool, exclusions),
-            credentials,
             dispatch,
             deciding,
             remembering.sessions,
@@ -114,9 +110,11 @@ class Gateway:
             self.readiness,
         )
         self._renewed = renewed
-        self._actions = self._serving.actions(policy, catalog)
+        self._actions = self._serving.actions(sources)
         self._rpc = showing.rpc_server(intake)
-        self._server = HttpServer(self._serving.table(self._actions, catalog, showing.explanations))
+        self._server = HttpServer(
+            self._serving.table(self._actions, sources.catalog, showing.explanations)
+        )
         if exclusions is not None:
             exclusions.on_change = self._readopt
 
@@ -130,7 +128,7 @@ class Gateway:
             raise ConfigError("this gateway keeps the configuration that it began with")
         newer, catalog = self._renewed(edition, routing), edition.catalog
         serving = self._serving.under(routing)
-        actions = serving.actions(newer.policy, catalog)
+        actions = serving.actions(newer.sources)
         table = serving.table(actions, catalog, newer.explanations)
 
         def take_over() -> None:
@@ -239,31 +237,29 @@ def build(
     exclusions = Exclusions(store, clock, Resting(Edition(common, catalog), routing, policy))
     if routing.is_sub_agent_pair_halved:
         _log.warning("sub_agent_pin_ignored", fix="set sub_agent_model and sub_agent_provider both")
-    showing = showing_of(Sources(credentials, policy, catalog, clock), settings, routing, peers)
+    sources = Sources(credentials, policy, catalog, clock)
+    showing = showing_of(sources, settings, routing, peers)
     ledger = open_ledger(settings, catalog, clock, showing.feed.settled)
 
     def renewed(edition: Edition[CommonSettings], asked: RoutingSettings) -> Renewed:
         newer = edition.catalog
         own = policy_of(asked, edition.settings, newer, exclusions.stored)
-        sources = Sources(credentials, own, newer, clock)
-        rehearsal_of, shadow_of = rehearsals_of(sources, asked, peers)
-        explanations = showing.on(sources, rehearsal_of)
+        others = Sources(credentials, own, newer, clock)
+        rehearsal_of, shadow_of = rehearsals_of(others, asked, peers)
+        explanations = showing.on(others, rehearsal_of)
 
         def take_over() -> None:
             ledger.use(newer)
             exclusions.rest_on(Resting(edition, asked, own))
             showing.use(explanations, shadow_of)
 
-        return Renewed(own, explanations, take_over)
+        return Renewed(others, explanations, take_over)
 
     return Gateway(
         settings,
-        policy,
-        catalog,
-        clock,
+        sources,
         store=store,
         ledger=ledger,
-        credentials=credentials,
         dispatch=DispatchClient(peers["dispatch"], credentials.give_back),
         remembering=open_sessions(settings, clock),
         showing=showing,

@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Sources:
+    """What decisions are made from, on live traffic as in explanations."""
+
+    credentials: Credentials
+    policy: Policy
+    catalog: Catalog
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
 class Countable:
     """Where the tokens of an action can be counted."""
 
@@ -46,18 +56,15 @@ class Decider:
 
     def __init__(
         self,
-        credentials: Credentials,
-        policy: Policy,
-        catalog: Catalog,
-        clock: Clock,
+        sources: Sources,
         routing: Routing | None = None,
         rescues: RescueRules = DEFAULT_RULES,
     ) -> None:
-        self._credentials = credentials
-        self._policy = policy
-        self._records = Records(policy, catalog)
-        self._catalog = catalog
-        self._clock = clock
+        self._credentials = sources.credentials
+        self._policy = sources.policy
+        self._records = Records(sources.policy, sources.catalog)
+        self._catalog = sources.catalog
+        self._clock = sources.clock
         self._routing = routing
         self._rescues = rescues
 
@@ -84,8 +91,7 @@ class Decider:
 
     def unsized(self, ground: Ground) -> Moment:
         """Return what could serve an action if its prompt were of no size."""
-        record = self._frozen(_unsized(ground.action), ground.known)
-        return Moment(self._catalog, record, "", self._clock.now_unix_s())
+        return self._moment(self._frozen(_unsized(ground.action), ground.known))
 
     async def decide(self, ground: Ground, memory: Memory) -> Decision:
         """Return what serves an action, and what may rescue it.
@@ -96,7 +102,7 @@ class Decider:
         decision = await self._decided(ground, memory)
         decision = self._with_effort(ground.action, decision)
         self._report_unmet(ground.action, decision)
-        moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
+        moment = self._moment(ground.record)
         return with_rescues(decision, ground, memory.session, moment, self._rescues)
 
     def believed(
@@ -106,7 +112,7 @@ class Decider:
 
         ``action`` is what goes out, perhaps with a summary that was not sent before.
         """
-        moment = Moment(self._catalog, ground.record, "", self._clock.now_unix_s())
+        moment = self._moment(ground.record)
         session = memory.session
         if action is not ground.action:
             session = replace(session, history_epoch=session.history_epoch + 1)
@@ -170,6 +176,9 @@ class Decider:
         ground = await self.ground(_unsized(action))
         decision = ground.decision(model, DecisionPath.REQUESTED, "requested")
         return Countable(ground.record, decision.plan.bindings[0])
+
+    def _moment(self, record: EligibilityRecord) -> Moment:
+        return Moment(self._catalog, record, "", self._clock.now_unix_s())
 
     def _frozen(self, action: Action, known: EligibilityAnswer) -> EligibilityRecord:
         forced = action.caller.forced_model

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gateway.action import Actions, Stages
 from gateway.commands.obeying import Commands
 from gateway.compactions import Compactions
-from gateway.decider import Decider
+from gateway.decider import Decider, Sources
 from gateway.deciding.kinds import Rules
 from gateway.issuing import Issuers
 from gateway.remembering import state_threads
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gateway.deciding.ports import Handover, Planner, Scorer
-    from gateway.eligibility import Policy
     from gateway.explaining.explanations import Explanations
     from gateway.explaining.ports import Watchers
     from gateway.ledger.ports import Ledger
     from gateway.model import Action
     from gateway.office.desk import Office
-    from gateway.ports import Answer, Credentials, Dispatch
+    from gateway.ports import Answer, Dispatch
     from gateway.requests import Intake
     from gateway.rescues import RescueRules
     from gateway.routes.table import RouteTable
@@ -56,7 +55,7 @@ class Deciding:
 class Renewed:
     """What a newer edition changes besides the loop, not yet taken over."""
 
-    policy: Policy
+    sources: Sources
     explanations: Explanations
     take_over: Callable[[], None]
 
@@ -67,10 +66,8 @@ class Serving:
 
     settings: GatewaySettings
     intake: Intake
-    clock: Clock
     ledger: Ledger
     office: Office
-    credentials: Credentials
     dispatch: Dispatch
     deciding: Deciding | None
     sessions: Sessions
@@ -87,11 +84,11 @@ class Serving:
             deciding = replace(deciding, rules=routing.rules)
         return replace(self, deciding=deciding, rescues=routing.rescue_rules)
 
-    def actions(self, policy: Policy, catalog: Catalog) -> Actions:
+    def actions(self, sources: Sources) -> Actions:
         """Return the loop under one policy and one catalog."""
-        deciding, sessions, clock = self.deciding, self.sessions, self.clock
-        routing = _routing(deciding, catalog, clock)
-        decider = Decider(self.credentials, policy, catalog, clock, routing, self.rescues)
+        deciding, sessions = self.deciding, self.sessions
+        policy, catalog, clock = sources.policy, sources.catalog, sources.clock
+        decider = Decider(sources, _routing(deciding, catalog, clock), self.rescues)
         rules = deciding.rules if deciding is not None else Rules()
         handover = deciding.handover if deciding is not None else None
         stages = Stages(
@@ -105,7 +102,7 @@ class Serving:
             compactions=Compactions(
                 handover, self.ledger, decider, catalog, rules, policy.dialects_at
             ),
-            credentials=self.credentials,
+            credentials=sources.credentials,
             ledger=self.ledger,
             dispatch=self.dispatch,
             watchers=self.watchers,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.adapters.explaining import PreviewClient, Recording, Rehearsed, Silent
@@ -22,25 +21,12 @@ from gateway.rpc.servicer import Parts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateway.eligibility import Policy
+    from gateway.decider import Sources
     from gateway.explaining.ports import Previews, RehearsalOf, Watchers
     from gateway.model.explained import AssumedPin
-    from gateway.ports import Credentials
     from gateway.requests import Intake
     from gateway.settings import GatewaySettings, RoutingSettings
-    from services.domain.catalog import Catalog
     from services.runtime.channel import Channel
-    from services.runtime.clock import Clock
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What decisions are made from, on live traffic as in explanations."""
-
-    credentials: Credentials
-    policy: Policy
-    catalog: Catalog
-    clock: Clock
 
 
 class Showing:
@@ -131,19 +117,8 @@ def _shadow(
 def _requested(
     sources: Sources, routing: RoutingSettings, peers: Mapping[str, Channel]
 ) -> RehearsalOf:
-    decider = Decider(
-        sources.credentials,
-        sources.policy,
-        sources.catalog,
-        sources.clock,
-        rescues=routing.rescue_rules,
-    )
-    rehearsed = Rehearsed(decider, Silent())
-
-    def rehearsal_of(_: AssumedPin | None) -> Rehearsed:
-        return rehearsed
-
-    return rehearsal_of
+    rehearsed = Rehearsed(Decider(sources, rescues=routing.rescue_rules), Silent())
+    return lambda _: rehearsed
 
 
 def _scored(
@@ -153,19 +128,11 @@ def _scored(
     *,
     is_shadow: bool = False,
 ) -> RehearsalOf:
-    catalog, clock = sources.catalog, sources.clock
     strategy = routing.strategy.value
 
     def rehearsal_of(pin: AssumedPin | None) -> Rehearsed:
         recorder = Recording(peers["scorer"], peers["planner"], strategy, pin, is_shadow=is_shadow)
-        decider = Decider(
-            sources.credentials,
-            sources.policy,
-            catalog,
-            clock,
-            Routing(recorder, recorder, catalog, clock, routing.rules),
-            routing.rescue_rules,
-        )
-        return Rehearsed(decider, recorder)
+        decided = Routing(recorder, recorder, sources.catalog, sources.clock, routing.rules)
+        return Rehearsed(Decider(sources, decided, routing.rescue_rules), recorder)
 
     return rehearsal_of

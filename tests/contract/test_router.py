@@ -23,6 +23,7 @@ from pointsman.router.v1 import router_pb2_grpc as rpc
 
 from gateway.auth import KeyRing
 from gateway.codec.explanation import explanation
+from gateway.decider import Sources
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.eligibility.records import Records
@@ -39,7 +40,6 @@ from gateway.requests import Intake
 from gateway.rpc.callers import Callers
 from gateway.rpc.server import FULL_NAME, router_bundle
 from gateway.rpc.servicer import Parts
-from gateway.showing import Sources
 from services.domain.catalog import build_catalog
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import FailureClass

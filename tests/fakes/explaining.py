@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gateway.adapters.explaining import Rehearsed, Silent
-from gateway.decider import Decider
+from gateway.decider import Decider, Sources
 from gateway.deciding.kinds import Rules
 from gateway.explaining.ports import RehearsalOf
 from gateway.model import Action, Decision
 from gateway.model.explained import AssumedPin, CredentialPreview
 from gateway.routing import Routing
-from gateway.showing import Sources
 from tests.fakes.deciding import FakePlanner, FakeScorer
 
 
@@ -31,7 +30,7 @@ class FakePreviews:
 
 def requested(sources: Sources) -> RehearsalOf:
     """Return rehearsals in which the client's word decides."""
-    decider = Decider(sources.credentials, sources.policy, sources.catalog, sources.clock)
+    decider = Decider(sources)
     return lambda _: Rehearsed(decider, Silent())
 
 
@@ -40,9 +39,6 @@ def scored(sources: Sources, scorer: FakeScorer, planner: FakePlanner, rules: Ru
 
     def rehearsal_of(_: AssumedPin | None) -> Rehearsed:
         routing = Routing(scorer, planner, sources.catalog, sources.clock, rules)
-        decider = Decider(
-            sources.credentials, sources.policy, sources.catalog, sources.clock, routing
-        )
-        return Rehearsed(decider, Silent())
+        return Rehearsed(Decider(sources, routing), Silent())
 
     return rehearsal_of

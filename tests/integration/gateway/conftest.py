@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.build import Gateway
+from gateway.decider import Sources
 from gateway.eligibility import Policy
 from gateway.model import BindingRef, Head, Strategy, StreamFailure, Tail
 from gateway.office.ports import Pool
@@ -18,7 +19,7 @@ from gateway.remembering import Remembering
 from gateway.serving import Deciding
 from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
-from gateway.showing import Showing, Sources
+from gateway.showing import Showing
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.vocab import WireFamily
 from services.domain.wire.model import StopReason, Usage
@@ -110,16 +111,12 @@ class Stack:
     pool: Pool | None = None
 
     async def start(self) -> None:
-        clock = SystemClock()
-        sources = Sources(self.credentials, self.policy, self.catalog, clock)
+        sources = Sources(self.credentials, self.policy, self.catalog, SystemClock())
         self.gateway = Gateway(
             self.settings,
-            self.policy,
-            self.catalog,
-            clock,
+            sources,
             store=self.store,
             ledger=book_in(self.journal, self.catalog, self.ledger),
-            credentials=self.credentials,
             dispatch=self.dispatch,
             remembering=self.remembering,
             showing=Showing(

@@ -15,6 +15,7 @@ from pointsman.router.v1 import router_pb2, router_pb2_grpc
 from pydantic import SecretStr
 
 from gateway.build import Gateway
+from gateway.decider import Sources
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.model import Failed
@@ -24,7 +25,7 @@ from gateway.remembering import Remembering
 from gateway.serving import Deciding
 from gateway.sessions.memory import Sessions
 from gateway.settings import GatewaySettings
-from gateway.showing import Showing, Sources
+from gateway.showing import Showing
 from services.domain.catalog import Catalog, build_catalog
 from services.domain.errors import Reason
 from services.domain.vocab import FailureClass
@@ -93,12 +94,9 @@ class Explaining:
         sessions = Sessions(self.session_store, clock, is_shared=True)
         self.gateway = Gateway(
             settings,
-            policy,
-            self.catalog,
-            clock,
+            sources,
             store=self.keys,
             ledger=book_in(self.folder, self.catalog, self.ledger),
-            credentials=self.credentials,
             dispatch=self.dispatch,
             remembering=Remembering(self.session_store, sessions),
             deciding=deciding if is_scored else None,
@@ -353,7 +351,6 @@ async def test_the_models_are_listed_over_http_as_over_grpc(running: Explaining)
         ("page_size=-1", "page_size"),
         ("page_size=many", "page_size"),
         ("is_servable_only=perhaps", "is_servable_only"),
-        ("page_token=nobody", "page_token"),
     ],
 )
 async def test_a_page_of_models_that_cannot_be_asked_for_names_the_field(

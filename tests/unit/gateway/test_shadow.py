@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from structlog.testing import capture_logs
 
+from gateway.decider import Sources
 from gateway.deciding.kinds import Rules
 from gateway.eligibility import Policy
 from gateway.explaining.shadow import MOST_WAITING, Shadow
@@ -14,7 +15,6 @@ from gateway.model import Action, AttemptFailed, AttemptStarted, Decision
 from gateway.model.decision import Prompt, Score, Strategy
 from gateway.model.eligibility import EligibilityRecord, ProviderState, Snapshot
 from gateway.model.explained import Completed, ShadowPick
-from gateway.showing import Sources
 from tests.fakes.clock import FakeClock
 from tests.fakes.deciding import FakePlanner, FakeScorer
 from tests.fakes.explaining import scored

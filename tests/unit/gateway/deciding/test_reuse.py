@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.decider import Decider
+from gateway.decider import Decider, Sources
 from gateway.deciding.escalating import ESCALATION_REASON
 from gateway.deciding.kinds import Rules
 from gateway.deciding.pinned import Memory
@@ -216,7 +216,7 @@ async def _decide(
     credentials = FakeCredentials(snapshot)
     if scene.plan_of and any(state.provider == scene.plan_of for state in snapshot.providers):
         credentials.known = {BROUGHT.presented_secret: replace(PLAN, provider=scene.plan_of)}
-    decider = Decider(credentials, policy, CATALOG, clock, routing)
+    decider = Decider(Sources(credentials, policy, CATALOG, clock), routing)
     ground = await decider.ground(_action(scene, overflow=overflow, has_images=has_images))
     return await decider.decide(ground, Memory(scene.session, is_continued=scene.is_continued))
 
