@@ -35,6 +35,8 @@ def options(max_message_bytes: int) -> list[tuple[str, int | str]]:
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
         ("grpc.keepalive_time_ms", 30_000),
+        # Of any ping; a peer that is frozen or cut off is noticed by nothing else.
+        ("grpc.http2.ping_timeout_ms", 15_000),
         ("grpc.http2.min_ping_interval_without_data_ms", 20_000),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
     ]

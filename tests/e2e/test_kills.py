@@ -26,6 +26,8 @@ SLOW = Fault(chunks=30, chunk_delay=0.1)
 BRIEF = Fault(chunks=15, chunk_delay=0.1)
 SOON_SECONDS = 2.0
 BACK_SECONDS = 10.0
+NOTICED_SECONDS = 40.0
+"""Until a peer that keeps its connections and says nothing is given up."""
 
 ONE_AT_A_TIME = UNKEYED
 """Here its provider has a key after all, which takes one attempt at a time."""
@@ -81,6 +83,20 @@ async def test_a_stream_whose_dispatch_dies_ends_with_an_error_frame(
 
     await fleet.start("dispatch")
     assert (await _until_served(fleet, dialect, model)).status_code == 200
+
+
+@pytest.mark.slow
+async def test_a_stream_whose_dispatch_falls_silent_ends_with_an_error_frame(
+    fleet: Deployment, provider: FakeUpstream
+) -> None:
+    provider.script(SLOW)
+    async with streams.streaming(fleet, WireFamily.ANTHROPIC, MESSAGES) as stream:
+        await stream.read_frames(4)
+        fleet.process("dispatch").send_signal(signal.SIGSTOP)
+        async with asyncio.timeout(NOTICED_SECONDS):
+            await stream.read_to_end()
+    assert stream.error is not None
+    await fleet.kill("dispatch")
 
 
 async def test_under_load_every_client_is_told_when_dispatch_dies(
