@@ -22,7 +22,7 @@ from services.credentials.model import (
     TokenRequest,
 )
 from services.credentials.policy.evidence import Step, blocked_by_token, cleared_by_secret
-from services.credentials.policy.evidence.times import number
+from services.credentials.policy.evidence.headers import wait_until
 from services.domain.vocab import CredentialKind
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ def answer_of(reply: TokenReply, now_unix_s: float) -> Minted | NotMinted:
     if status in (400, 401, 403) and _is_final(answer):
         return NotMinted("refused", is_final=True)
     code = "throttled" if status == 429 else "failed" if status >= 500 else "rejected"
-    wait_s = min(number(reply.retry_after) or 0.0, MAX_WAIT_S)
+    until = wait_until((("retry-after", reply.retry_after),), now_unix_s)
+    wait_s = 0.0 if until is None else min(until - now_unix_s, MAX_WAIT_S)
     return NotMinted(code, is_final=False, wait_s=wait_s)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from email.utils import formatdate
 
 import orjson
 import pytest
@@ -42,6 +43,8 @@ def test_an_end_beyond_the_calendar_is_none(far: float) -> None:
         ("", 60),
         ("7", 60),
         ("90.5", 90.5),
+        (formatdate(NOW + 90, usegmt=True), 90),
+        (formatdate(NOW - 90, usegmt=True), 60),
         ("86400", 3_600),
         ("-1", 60),
         ("soon", 60),
