@@ -17,7 +17,7 @@ from gateway.answering.relay import Relay
 from gateway.course import Course
 from gateway.deciding.issuers import issuer_gone
 from gateway.errors import error_of
-from gateway.labels import call_labels
+from gateway.labels import labelled
 from gateway.ledger.metered import Metered
 from gateway.model import ClientGoneError
 from gateway.rescues import is_of_outage
@@ -27,7 +27,6 @@ from gateway.sessions.sizes import sized
 from gateway.step_labels import StepLabels
 from services.domain.copying import replace
 from services.domain.errors import Reason, RouterError
-from services.runtime import context as call_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -110,11 +109,17 @@ class Actions:
 
     async def serve(self, action: Action, reply: Reply) -> None:
         """Serve one action to its end: an answer, an error in the client's dialect, or nobody."""
+        thread = self._stages.thread_of(action)
+        with labelled(action):
+            await self._served(action, thread, reply)
+        if action.request.is_stream:
+            # A whole answer goes out when this returns: it does not wait for the store.
+            await thread.settle()
+
+    async def _served(self, action: Action, thread: Thread, reply: Reply) -> None:
         step = self._labels.of(action)
         course = Course(action, step, self._clock, self._providers, self._stages.watchers)
-        token = call_context.current.set(call_labels(action))
         metrics.INFLIGHT_ACTIONS.inc()
-        thread = self._stages.thread_of(action)
         try:
             told = await self._stages.commands.obeyed(action)
             if told is None:
@@ -133,10 +138,6 @@ class Actions:
             thread.ended()
             metrics.INFLIGHT_ACTIONS.dec()
             course.close(reply.status)
-            call_context.current.reset(token)
-        if action.request.is_stream:
-            # A whole answer goes out when this returns: it does not wait for the store.
-            await thread.settle()
 
     async def countable(self, action: Action) -> Countable:
         """Return where the tokens of an action can be counted.

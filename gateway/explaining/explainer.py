@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from gateway.explaining.assumed import assumed_memory
 from gateway.explaining.costs import expected_costs
-from gateway.labels import call_labels
+from gateway.labels import labelled
 from gateway.model.explained import Explained
 from gateway.thread import address_of
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
-from services.runtime import context as call_context
 
 if TYPE_CHECKING:
     from gateway.explaining.ports import Previews, RehearsalOf, Shadowing
@@ -51,11 +50,8 @@ class Explainer:
         Raises:
             RouterError: the model is not known, nothing may serve, or nobody can say what should.
         """
-        token = call_context.current.set(call_labels(action))
-        try:
+        with labelled(action):
             return await self._explained(action, pin, wants_credential=wants_credential)
-        finally:
-            call_context.current.reset(token)
 
     async def _explained(
         self, action: Action, pin: AssumedPin | None, *, wants_credential: bool

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from gateway import metrics
 from gateway.explaining.assumed import assumed_memory
 from gateway.explaining.costs import expected_cost
-from gateway.labels import call_labels
+from gateway.labels import labelled
 from gateway.model.explained import ShadowPick
 from gateway.session_key import log_label
 from gateway.thread import address_of
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import ModelTier
-from services.runtime import context as call_context
 from services.runtime import log
 from services.runtime.background import ended, in_background
 
@@ -101,16 +100,14 @@ class Shadow:
         return ShadowPick(self._strategy, binding, decision.reason, cost_micros)
 
     async def _rehearsed(self, action: Action) -> Decision | None:
-        token = call_context.current.set(call_labels(action))
         try:
             async with asyncio.timeout(LIMIT_S):
-                return await self._decided(action)
+                with labelled(action):
+                    return await self._decided(action)
         except TimeoutError:
             self._tell_failure(action, Reason.ROUTING_UNAVAILABLE)
         except RouterError as error:
             self._tell_failure(action, error.reason)
-        finally:
-            call_context.current.reset(token)
         return None
 
     async def _decided(self, action: Action) -> Decision:
