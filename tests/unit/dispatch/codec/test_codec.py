@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pointsman.common.v1 import action_pb2, attempt_pb2, grant_pb2
 from pointsman.credentials.v1 import credentials_pb2 as credentials_pb
 from pointsman.dispatch.v1 import dispatch_pb2 as pb
 
-from services.dispatch.codec import enums, parts, peers, requests
+from services.dispatch.codec import common, enums, parts, peers, requests
 from services.dispatch.codec.enums import Table
 from services.dispatch.model.access import (
     CredentialDenied,
@@ -19,7 +21,7 @@ from services.dispatch.model.enums import AttemptCause, EndKind
 from services.dispatch.model.outcome import Started
 from services.dispatch.model.plan import BindingRef, Budget
 from services.domain.errors import InvalidRequestError
-from services.domain.vocab import FailureClass, WireFamily
+from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass, WireFamily
 from services.domain.wire.model import Address
 from tests.fakes.credentials import attribution_of
 
@@ -191,6 +193,24 @@ def test_parts_become_messages() -> None:
     assert message.cause == attempt_pb2.ATTEMPT_CAUSE_RETRY
     assert message.wait.ToMilliseconds() == 250
     assert not message.HasField("credential")
+    assert not parts.message_of(replace(started, wait_s=0.0)).attempt_started.HasField("wait")
+
+
+def test_a_time_in_the_past_is_no_wait() -> None:
+    assert common.duration(-0.5) == common.duration(0.0) == {"seconds": 0, "nanos": 0}
+    assert common.duration(None) is None
+
+
+@pytest.mark.parametrize("kind", CredentialKind)
+@pytest.mark.parametrize("owner", CredentialOwner)
+def test_whose_credential_it_is_and_of_what_kind_comes_through(
+    kind: CredentialKind, owner: CredentialOwner
+) -> None:
+    whose = attribution_of("key", kind, owner)
+    fields = common.attribution_fields(whose)
+    assert fields is not None
+    message = grant_pb2.CredentialAttribution(**fields)  # type: ignore[arg-type]  # fields by name
+    assert common.attribution(message) == whose
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.dispatch.model.plan import BindingRef, Eligibility
-from services.dispatch.policy.body import ClientBody, names_model, target_of
+from services.dispatch.policy.body import ClientBody, names_model, target_of, upstream_id_of
 from services.dispatch.policy.mask import masked_body
 from services.dispatch.policy.permit import is_permitted
 from services.dispatch.policy.upstream_models import models_of, page_of
@@ -39,6 +39,21 @@ def test_a_built_body_names_the_target_in_either_dialect() -> None:
     for family in (WireFamily.ANTHROPIC, WireFamily.OPENAI_CHAT):
         built = body.build(target_of(CATALOG, REF, family))
         assert orjson.loads(built.body)["model"] == "up-m"
+
+
+@pytest.mark.parametrize(
+    ("ref", "granted", "named"),
+    [
+        (BindingRef("m", "p", "planned"), "granted", "granted"),
+        (BindingRef("m", "p", "planned"), "", "planned"),
+        (BindingRef("m", "p"), "", "up-m"),
+        (BindingRef("m", "another"), "", "m"),
+    ],
+)
+def test_the_granted_endpoint_s_name_wins_then_the_plan_s_then_the_catalog_s(
+    ref: BindingRef, granted: str, named: str
+) -> None:
+    assert upstream_id_of(CATALOG, ref, granted) == named
 
 
 def test_a_body_whose_address_names_the_model_need_not() -> None:

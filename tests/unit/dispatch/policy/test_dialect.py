@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.dispatch.policy.dialect import Speaker, dialect_for, host_of
+from services.dispatch.policy.dialect import Speaker, dialect_for, host_of, is_in_codex_plan
 from services.domain.catalog import ModelFacts
 from services.domain.vocab import CredentialKind, WireFamily
 from services.domain.wire.endpoint import Host
@@ -96,3 +96,8 @@ def test_openai_elsewhere_is_openai_for_the_models_that_say_so() -> None:
         host_of(RESPONSES, RESPONSES, GATEWAY, is_dual=False, is_original=True) is Host.COMPATIBLE
     )
     assert host_of(CHAT, RESPONSES, KEY, is_dual=False, is_original=True) is Host.COMPATIBLE
+
+
+@pytest.mark.spec("DSP-95")
+def test_a_codex_plan_covers_no_binding_that_the_catalog_does_not_know() -> None:
+    assert not is_in_codex_plan(None)
