@@ -88,6 +88,8 @@ class Opencode(_Documents):
         return (home / (moved or ".config")) / "opencode" / "opencode.json"
 
     def _with(self, document: Document, wiring: Wiring) -> Document:
+        if OURS in _part(document, "provider") and self._wiring_of(document) is None:
+            raise UnfitError(f"provider.{OURS} is set by you: take it out first")
         ours = {
             "npm": "@ai-sdk/openai-compatible",
             "name": "Pointsman",
@@ -95,9 +97,7 @@ class Opencode(_Documents):
             "models": {model: {} for model in wiring.models},
         }
         provider = {**_part(document, "provider"), OURS: ours}
-        chosen = f"{OURS}/{wiring.models[0]}" if wiring.models else None
-        own = {} if chosen is None or self._is_chosen(document) else {"model": chosen}
-        return {**document, **own, "provider": provider}
+        return {**document, **self._model(document, wiring), "provider": provider}
 
     def _without(self, document: Document) -> Document:
         is_chosen = str(document.get("model")).startswith(f"{OURS}/")
@@ -111,13 +111,15 @@ class Opencode(_Documents):
     def _wiring_of(self, document: Document) -> Wiring | None:
         options = _part(_part(_part(document, "provider"), OURS), "options")
         address, key = options.get("baseURL"), options.get("apiKey")
-        if isinstance(address, str) and isinstance(key, str):
+        if isinstance(address, str) and isinstance(key, str) and key.startswith(KEY_PREFIX):
             return Wiring(address.removesuffix("/v1"), key)
         return None
 
-    def _is_chosen(self, document: Document) -> bool:
-        model = document.get("model")
-        return isinstance(model, str) and not model.startswith(f"{OURS}/")
+    def _model(self, document: Document, wiring: Wiring) -> Document:
+        """Return the model to start with, unless the user chose one that is there."""
+        model, ours = document.get("model"), [f"{OURS}/{name}" for name in wiring.models]
+        is_theirs = isinstance(model, str) and not model.startswith(f"{OURS}/")
+        return {} if is_theirs or model in ours or not ours else {"model": ours[0]}
 
 
 def _read(text: str) -> Document:

@@ -24,6 +24,7 @@ OWN = {
 IN_THE_WAY = {
     "claude-code": ('{"env": {"ANTHROPIC_BASE_URL": "http://own"}}', "env.ANTHROPIC_BASE_URL"),
     "codex": ('model_provider = "own"\n', "model_provider"),
+    "opencode": ('{"provider": {"pointsman": {"npm": "own"}}}', "provider.pointsman"),
 }
 
 
@@ -95,6 +96,12 @@ def test_opencode_starts_with_a_model_of_ours_only_where_its_user_chose_none() -
     assert chosen["model"] == "pointsman/sandbox-large"
     assert set(chosen["provider"]["pointsman"]["models"]) == set(HERE.models)
     assert json.loads(program("opencode").wired(OWN["opencode"], HERE))["model"] == "own/m"
+
+
+def test_opencode_keeps_the_model_of_ours_that_its_user_chose_while_it_can_serve() -> None:
+    chosen = program("opencode").wired('{"model": "pointsman/sandbox-small"}', HERE)
+    assert json.loads(chosen)["model"] == "pointsman/sandbox-small"
+    assert json.loads(program("opencode").wired(chosen, THERE))["model"] == "pointsman/other"
 
 
 @pytest.mark.parametrize("name", ["claude-code", "opencode"])
