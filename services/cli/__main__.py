@@ -9,6 +9,7 @@ import importlib
 import os
 import signal
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _run(arguments: list[str]) -> int:
     from services.cli.app import app
     from services.runtime import launch
 
+    _check_text(arguments)
     command = get_command(app)
     try:
         code = command.main(arguments or ["--help"], prog_name="pointsman", standalone_mode=False)
@@ -67,6 +69,22 @@ def _run(arguments: list[str]) -> int:
     except Abort:
         return launch.EXIT_FAILED
     return code if isinstance(code, int) else launch.EXIT_OK
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Refuse bytes that are no text: no message, store or JSON could hold them.
+
+    Raises:
+        ConfigError: there are some; names the option that they stand at.
+    """
+    from services.cli.options import is_text
+    from services.runtime.sources import ConfigError
+
+    for before, argument in pairwise(["", *arguments]):
+        if not is_text(argument):
+            option = next((one for one in (argument, before) if one.startswith("--")), "")
+            where = ascii(option.partition("=")[0])[1:-1] or f"argument {argument!a}"
+            raise ConfigError(f"{where}: must be text in UTF-8")
 
 
 def _path(error: TyperException) -> str:
