@@ -707,11 +707,13 @@ async def test_a_watcher_gets_a_snapshot_then_changes_and_can_resume(rig: Rig) -
     await read(resumed)
     assert (await read(resumed)).eligibility == change.eligibility
     resumed.cancel()
-    lost = rig.gateway.WatchCredentials(
-        pb.WatchCredentialsRequest(resume_token="other.1", wants_eligibility=True)
-    )
-    error = await denied(read(lost))
-    assert error.reason is Reason.RESUME_TOKEN_EXPIRED
+    epoch = end.resume_token.partition(".")[0]
+    for token in ("other.1", f"{epoch}.²", f"{epoch}.{'9' * 5000}", f"{epoch}.-1", epoch):
+        lost = rig.gateway.WatchCredentials(
+            pb.WatchCredentialsRequest(resume_token=token, wants_eligibility=True)
+        )
+        error = await denied(read(lost))
+        assert error.reason is Reason.RESUME_TOKEN_EXPIRED
 
 
 async def test_calls_of_our_own_need_no_tenant_to_list_models(rig: Rig) -> None:

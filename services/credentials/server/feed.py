@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MAX_EVENTS = 4_096
+MAX_DIGITS = 20
+"""No token of ours has as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Feed:
             RouterError: RESUME_TOKEN_EXPIRED.
         """
         epoch, _, number = token.partition(".")
-        if epoch != self._epoch or not number.isdigit() or int(number) > self._last:
+        is_told = number.isascii() and number.isdigit() and len(number) < MAX_DIGITS
+        if epoch != self._epoch or not is_told or int(number) > self._last:
             raise _expired()
         return int(number)
 
