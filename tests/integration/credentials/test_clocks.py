@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import structlog
 
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.server.clockwatch import ClockWatch
 from services.domain.errors import Reason, RouterError
 from services.runtime import database
 from tests.fakes.clock import FakeClock
 from tests.integration.credentials.cluster import account, picked, replica, running, until
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
 
 
 class Told(SqlStore):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,6 @@ NEWEST = ("access-2", "R2")
 @pytest.fixture
 def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/credentials.db"
-
-
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
 
 
 @pytest.mark.spec("CRD-118", "CRD-139", "CRD-140")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,12 +89,6 @@ class Blind(SqlStore):
         if self.is_blind:
             raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
         return await super().changes(since)
-
-
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
 
 
 def service(store: SqlStore, options: Options, shared: Shared, clock: FakeClock) -> Service:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import pytest
 import structlog
 
 from services.credentials.adapters.cipher import AesGcmCipher
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS
 from services.credentials.model import (
     AuditEntry,
     CredentialSpec,
@@ -23,25 +22,9 @@ from services.credentials.model import (
     SystemState,
 )
 from services.domain.vocab import CredentialKind
-from services.runtime import database
 from tests.fakes.tokens import TokenIssuer
 from tests.integration.credentials.cluster import KEY, SOON_S, named, running, until
 from tests.integration.credentials.hosts import Host, lapse_leases
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
-
-
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
 
 
 @pytest.fixture

@@ -139,12 +139,6 @@ def _now() -> timestamp_pb2.Timestamp:
     return made
 
 
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
-
-
 @contextlib.asynccontextmanager
 async def cluster(
     home: Path, postgres_url: str, valkey_url: str, issuer: TokenIssuer, left_s: float

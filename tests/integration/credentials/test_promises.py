@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,12 +46,6 @@ from tests.integration.credentials.cluster import (
 CLAUDE = CredentialKind.CLAUDE_OAUTH
 WARNED = ("anthropic-ratelimit-unified-5h-status", "allowed_warning")
 HOUR, DAY = 3_600.0, 86_400.0
-
-
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
 
 
 def service(tmp_path: Path, clock: FakeClock, *labels: str, **options: object) -> Service:

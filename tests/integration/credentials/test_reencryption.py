@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -11,7 +10,7 @@ import sqlalchemy as sa
 from services.credentials.adapters import tables
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher, key_id_of
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.store_sql import SCHEMA, SqlStore
 from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.model import Mark, MarkKind, Secrets, SystemState
@@ -24,15 +23,6 @@ from tests.unit.credentials.cases import report
 
 OLD, NEW = b"o" * 32, b"n" * 32
 POOL = tuple(account(label) for label in "abc")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
 
 
 def under(url: str, clock: FakeClock, *keys: bytes) -> Service:

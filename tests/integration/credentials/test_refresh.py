@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import structlog
 
 from services.credentials.adapters.alone import Alone
 from services.credentials.adapters.cipher import AesGcmCipher
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.adapters.token_files import NoTokenFiles
 from services.credentials.adapters.token_http import HttpTokenEndpoint
 from services.credentials.codec.operator import Creation
@@ -31,7 +31,6 @@ from services.credentials.policy.declared import Declared
 from services.credentials.server import Service
 from services.domain.errors import Reason, RouterError
 from services.domain.vocab import CredentialKind
-from services.runtime import database
 from tests.fakes.clock import FakeClock
 from tests.fakes.tokens import TokenIssuer
 from tests.integration.credentials.cluster import (
@@ -50,21 +49,6 @@ from tests.integration.credentials.cluster import (
 
 KINDS = (CredentialKind.CLAUDE_OAUTH, CredentialKind.CODEX_OAUTH, CredentialKind.GEMINI_OAUTH)
 HOUR_S = 3_600.0
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
-
-
-@pytest.fixture
-async def issuer() -> AsyncIterator[TokenIssuer]:
-    async with TokenIssuer() as ready:
-        yield ready
 
 
 @pytest.fixture

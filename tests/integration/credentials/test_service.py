@@ -53,15 +53,6 @@ KEY, OTHER = b"k" * 32, b"o" * 32
 OPTIONS = Options(families={"anthropic": WireFamily.ANTHROPIC}, poll_s=0)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
-
-
 def declared(label: str = "a", value: str = "canary-secret", **spec: object) -> Declared:
     base = CredentialSpec("anthropic", CredentialKind.API_KEY, label=label)
     settings = replace(base, **spec)  # type: ignore[arg-type]  # tests name any field

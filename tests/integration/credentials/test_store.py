@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from services.credentials.adapters import tables
 from services.credentials.adapters.cipher import AesGcmCipher
-from services.credentials.adapters.store_sql import SCHEMA, SCRIPTS, SqlStore
+from services.credentials.adapters.store_sql import SqlStore
 from services.credentials.model import (
     AuditEntry,
     Credential,
@@ -61,15 +61,6 @@ def record(name: str = "c1", **changes: object) -> Record:
 def marked(old: Record, *marks: Mark) -> Record:
     version = old.credential.state_version + 1
     return replace(old, credential=replace(old.credential, marks=marks, state_version=version))
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/credentials.db"
-    found: str = request.getfixturevalue("postgres_url")
-    await database.migrate(found, SCRIPTS, SCHEMA)
-    return found
 
 
 @pytest.fixture
