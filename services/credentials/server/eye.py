@@ -96,7 +96,7 @@ class Eye:
         trial = with_trial(decisions, self._options.trials)
         if trial is not None:
             return Explanation(trial[1], trial[0], None, time.perf_counter() - started_s)
-        return denied(decisions, time.perf_counter() - started_s)
+        return self._denied(decisions, time.perf_counter() - started_s)
 
     def _decide(
         self,
@@ -132,21 +132,26 @@ class Eye:
     def denied(self, query: Query, full: frozenset[str], place: Place | None) -> Explanation:
         """Return a denial: the trial that could have been went to somebody else."""
         found = [self._decide(query, binding, full, "", place) for binding in query.bindings]
-        return denied(found, 0.0)
+        return self._denied(found, 0.0)
 
+    def _denied(self, decisions: Sequence[Decision], elapsed_s: float) -> Explanation:
+        """Return what stands against a selection of which no binding got a pick."""
+        busy = frozenset(
+            self._room(one.credential, decision)
+            for decision in decisions
+            for one in decision.barred
+            if one.verdict is Verdict.BUSY
+        )
+        denial = denial_of(decisions, decisions[0].now_unix_s)
+        return Explanation(decisions[0], -1, denial, elapsed_s, busy)
 
-def denied(decisions: Sequence[Decision], elapsed_s: float) -> Explanation:
-    """Return what stands against a selection of which no binding got a pick."""
-    busy = frozenset(
-        _room(one.credential, decision)
-        for decision in decisions
-        for one in decision.barred
-        if one.verdict is Verdict.BUSY
-    )
-    denial = denial_of(decisions, decisions[0].now_unix_s)
-    return Explanation(decisions[0], -1, denial, elapsed_s, busy)
-
-
-def _room(credential: Credential, decision: Decision) -> Room:
-    is_narrowed = credential.spec.max_in_flight_per_model > 0
-    return (credential.id, decision.subject.model_id if is_narrowed else "")
+    def _room(self, credential: Credential, decision: Decision) -> Room:
+        """Return what is waited for: where all of a credential is full, but not what its model may
+        have of it, the next slot of whatever model."""
+        spec, used = credential.spec, self._parts.grants.in_flight
+        model_id = decision.subject.model_id
+        of_model = used.by_model.get((credential.id, model_id), 0)
+        of_all = used.by_credential.get(credential.id, 0)
+        is_all_full = 0 < spec.max_in_flight <= of_all and of_model < spec.max_in_flight_per_model
+        is_narrowed = spec.max_in_flight_per_model > 0 and not is_all_full
+        return (credential.id, model_id if is_narrowed else "")

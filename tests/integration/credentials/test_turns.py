@@ -40,6 +40,7 @@ async def alone(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Service]:
         account("a", max_in_flight=1),
         account("b", max_in_flight_per_model=1, provider="openai"),
         account("c", max_in_flight=2, provider="gemini"),
+        account("d", max_in_flight=2, max_in_flight_per_model=1, provider="xai"),
     ]
     async with running(replica(f"sqlite:///{tmp_path}/credentials.db", pool, clock)) as (one,):
         yield one
@@ -87,6 +88,29 @@ async def test_who_comes_in_the_moment_in_which_a_slot_is_freed_does_not_get_it(
     await end(alone, await soon(first), clock)
     assert await attempt(alone, FULL, model="third") is None
     await soon(later)
+
+
+@pytest.mark.spec("CRD-159")
+async def test_who_waits_for_a_slot_of_all_models_is_not_overtaken_for_another_one(
+    alone: Service, clock: FakeClock
+) -> None:
+    held = [await picked(alone, model=model, provider="xai") for model in ("m1", "m2")]
+    first = await waiting(alone, model="m3", provider="xai")
+    await end(alone, held[0], clock)
+    assert await attempt(alone, FULL, model="m4", provider="xai") is None
+    await soon(first)
+
+
+@pytest.mark.spec("CRD-159")
+async def test_who_waits_for_a_slot_of_its_model_holds_up_no_other_model(
+    alone: Service, clock: FakeClock
+) -> None:
+    held = [await picked(alone, model=model, provider="xai") for model in ("m1", "m2")]
+    first = await waiting(alone, model="m1", provider="xai")
+    await end(alone, held[1], clock)
+    assert await attempt(alone, FULL, model="m3", provider="xai") is not None
+    await end(alone, held[0], clock)
+    await soon(first)
 
 
 @pytest.mark.spec("CRD-159")
