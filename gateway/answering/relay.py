@@ -20,7 +20,7 @@ from gateway.answering.headers import (
     retry_after,
 )
 from gateway.answering.translating import learn, translated
-from gateway.answering.writers import client_error_of, whole_response, writer_for
+from gateway.answering.writers import client_error_of, writer_for
 from gateway.errors import error_of, failure_of, is_kept
 from gateway.ids import new_id
 from gateway.issuing import answer_id_of
@@ -219,7 +219,8 @@ class Relay:
             return unaliased(body, head.binding.upstream_id, head.binding.model_id)
         client, context = codec_for(surface), self._context(head)
         try:
-            response = whole_response(codec_for(head.wire_family), body, is_stream=head.is_stream)
+            upstream = codec_for(head.wire_family)
+            response = upstream.decode_response(body, is_stream=head.is_stream)
             if context.has_think_tag:
                 response = split_response(response)
             response = translated(response, surface, context, self._thread)

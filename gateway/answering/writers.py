@@ -14,8 +14,7 @@ from gateway.errors import broken_stream
 from gateway.model import StreamFailure
 from services.domain.sse import is_at_boundary
 from services.domain.vocab import WireFamily
-from services.domain.wire.assemble import Assembler
-from services.domain.wire.model import BlockDelta, End, Failure, Start, UsageSeen, WireError
+from services.domain.wire.model import BlockDelta, End, Failure, Start, UsageSeen
 from services.domain.wire.openai_chat.usage_filter import UsageFrameFilter
 from services.domain.wire.think_tag import ThinkTagDecoder
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from gateway.model import Head
     from services.domain.wire.codec import Codec
-    from services.domain.wire.model import ClientError, Event, RenderContext, Response, Stop, Usage
+    from services.domain.wire.model import ClientError, Event, RenderContext, Stop, Usage
     from services.domain.wire.translation import AnswerTranslation
 
 
@@ -244,19 +243,3 @@ def client_error_of(failure: StreamFailure | ClientError, request_id: str) -> Cl
     if isinstance(failure, StreamFailure):
         return broken_stream(failure, request_id)
     return failure
-
-
-def whole_response(codec: Codec, body: bytes, *, is_stream: bool) -> Response:
-    """Return the canonical form of a complete upstream answer, streamed or not.
-
-    Raises:
-        WireError: the answer cannot be read, or says that it failed.
-    """
-    if not is_stream:
-        return codec.decode_response(body)
-    decoder, assembler = codec.stream_decoder(), Assembler()
-    assembler.feed(decoder.feed(body))
-    assembler.feed(decoder.finish())
-    if assembler.response is None:
-        raise WireError("", "the stream did not end well")
-    return assembler.response

@@ -112,6 +112,9 @@ class Attempt:
             await self._read_whole(reader)
             return
         observer = self._observer = self._codec.observer()
+        if not self.draft.is_stream_wanted:
+            await self._read_to_the_end(observer.seen)
+            return
         self._held = await held_back(
             reader,
             observer,
@@ -163,6 +166,24 @@ class Attempt:
         self.tool_calls = sum(isinstance(block, ToolUse) for block in response.blocks)
         self._output_chars = len(body)
         self.watch.note_output()
+
+    async def _read_to_the_end(self, seen: Observation) -> None:
+        """Read a stream whose client wants a whole answer: nothing of a broken one is shown."""
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            while (data := await self._next()) is not None:
+                pieces.append(data)
+                size += len(data)
+                bodies.check_size(size)
+        except AttemptFault:
+            if not seen.has_terminal:
+                raise
+        if seen.error is not None:
+            raise AttemptFault(self._fault_of(seen.error, bodies.error_event(pieces)))
+        if not seen.has_terminal:
+            raise AttemptFault(bodies.unfinished(is_started=seen.is_started))
+        self._held = Held(pieces, is_at_end=True)
 
     def _fault_of(self, error: UpstreamError, body: bytes, *, is_cut: bool = False) -> Fault:
         answer, kind = self._answer, self._grant.attribution.kind

@@ -54,11 +54,20 @@ async def read_whole(reader: WatchedReader) -> bytes:
     while (data := await reader.read()) is not None:
         pieces.append(data)
         size += len(data)
-        if size > MAX_WHOLE_BODY_BYTES:
-            raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message="the body is too large"))
+        check_size(size)
     if not size:
         raise AttemptFault(unfinished(is_started=False))
     return b"".join(pieces)
+
+
+def check_size(size: int) -> None:
+    """Refuse a whole answer that is larger than 64 MiB.
+
+    Raises:
+        AttemptFault: BAD_RESPONSE.
+    """
+    if size > MAX_WHOLE_BODY_BYTES:
+        raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message="the body is too large"))
 
 
 def error_event(pieces: Sequence[bytes]) -> bytes:

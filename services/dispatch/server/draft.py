@@ -101,9 +101,16 @@ class Draft:
         return self._family
 
     @property
-    def is_stream(self) -> bool:
-        """Whether a stream is asked for."""
+    def is_stream_wanted(self) -> bool:
+        """Whether the client wants a stream."""
         return self._client_body.request.is_stream
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether a stream is asked for: of Responses always, for a client of another dialect."""
+        is_foreign = self.family is not self._client_body.family
+        is_always = is_foreign and self.family is WireFamily.OPENAI_RESPONSES
+        return is_always or self.is_stream_wanted
 
     @property
     def is_fast(self) -> bool:

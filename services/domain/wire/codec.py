@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from services.domain.wire.assemble import Assembler
+from services.domain.wire.model import WireError
 from services.domain.wire.ready import ready_for, with_possible_choice
 from services.domain.wire.recent import decoded_request
 from services.domain.wire.state.bodies import without_foreign_state
@@ -105,13 +107,21 @@ class Codec:
         own = without_foreign_state(body, self.family)
         return self._halves.splice_request(own, request, target)
 
-    def decode_response(self, body: bytes) -> Response:
-        """Return the canonical form of a whole upstream answer.
+    def decode_response(self, body: bytes, *, is_stream: bool = False) -> Response:
+        """Return the canonical form of a complete upstream answer, streamed or not.
 
         Raises:
-            WireError: the body is no answer of this dialect, an error body on a 2xx included.
+            WireError: the body is no answer of this dialect, an error body on a 2xx included, or a
+                stream that did not end well.
         """
-        return self._halves.decode_response(body)
+        if not is_stream:
+            return self._halves.decode_response(body)
+        decoder, assembler = self.stream_decoder(), Assembler()
+        assembler.feed(decoder.feed(body))
+        assembler.feed(decoder.finish())
+        if assembler.response is None:
+            raise WireError("", "the stream did not end well")
+        return assembler.response
 
     def encode_response(self, response: Response, context: RenderContext) -> bytes:
         """Return ``response`` as a whole body for the client.

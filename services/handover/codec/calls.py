@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ANTHROPIC_VERSION = "2023-06-01"
 RETRIES = 1
 """A summary is worth one more try in place, not a series of them."""
-MAX_ANSWER_BYTES = 1024 * 1024
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """An answer beyond it is cut, and then cannot be read."""
 
 
@@ -103,6 +103,7 @@ class Answer:
         self._running: pb.AttemptStarted | None = None
         self._began_unix_s = 0.0
         self._family: WireFamily | None = None
+        self._is_stream = False
         self._body = bytearray()
         self._end: CallEnd | None = None
 
@@ -115,6 +116,7 @@ class Answer:
                 self._add(part.attempt_failed.attempt)
             case "head":
                 self._family = FAMILY_OF.get(part.head.wire_family)
+                self._is_stream = part.head.is_stream
             case "chunk":
                 self._body += part.chunk[: MAX_ANSWER_BYTES - len(self._body)]
             case "tail":
@@ -135,7 +137,8 @@ class Answer:
         """Return what came of the call that ended by itself."""
         if self._end is None:
             return self.lost(CallEnd.UNREACHABLE)
-        return Told(self._end, self._attempts(), self._family, bytes(self._body))
+        body = bytes(self._body)
+        return Told(self._end, self._attempts(), self._family, body, is_stream=self._is_stream)
 
     def lost(self, end: CallEnd) -> Told:
         """Return what came of a call that broke off; its running attempt is estimated."""

@@ -167,6 +167,8 @@ class Told:
     attempts: tuple[AttemptRow, ...] = ()
     family: WireFamily | None = None
     body: bytes = b""
+    is_stream: bool = False
+    """Whether the body is server-sent events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from services.domain.vocab import WireFamily
 
 
-def summary_of(family: WireFamily | None, body: bytes) -> str | None:
+def summary_of(family: WireFamily | None, body: bytes, *, is_stream: bool = False) -> str | None:
     """Return the text of an answer, its text blocks joined by newlines; None: it is no summary.
 
     Empty: the model said nothing. Reasoning is ignored, also in a leading tag; what stopped as a
@@ -22,7 +22,8 @@ def summary_of(family: WireFamily | None, body: bytes) -> str | None:
     if family is None:
         return None
     try:
-        response = split_response(codec_for(family).decode_response(body))
+        told = codec_for(family).decode_response(body, is_stream=is_stream)
+        response = split_response(told)
     except (WireError, UnknownFamilyError):
         return None
     is_calling = any(isinstance(block, ToolUse) for block in response.blocks)

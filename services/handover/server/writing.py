@@ -108,7 +108,7 @@ class Writers:
             )
             attempts += told.attempts
             if told.end is CallEnd.ANSWERED:
-                text = summary_of(told.family, told.body)
+                text = summary_of(told.family, told.body, is_stream=told.is_stream)
                 if text:
                     return Written(Outcome.SUMMARIZED, tuple(attempts), text, summarizer.binding)
                 outcome = Outcome.UPSTREAM_FAILED if text is None else Outcome.EMPTY

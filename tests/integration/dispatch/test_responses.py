@@ -14,7 +14,7 @@ from services.dispatch.model.enums import AttemptOutcome, WalkStep
 from services.dispatch.ports import Endpoint
 from services.domain.vocab import WireFamily
 from services.domain.wire.codecs import codec_for
-from services.domain.wire.model import End, Text
+from services.domain.wire.model import Text
 from tests.integration.dispatch.harness import ANTHROPIC, CHAT, Stand, standing
 
 RESPONSES = WireFamily.OPENAI_RESPONSES
@@ -90,7 +90,7 @@ async def responding(
         await runner.cleanup()
 
 
-@pytest.mark.spec("XLT-62")
+@pytest.mark.spec("XLT-62", "XLT-127")
 @pytest.mark.parametrize("client", [ANTHROPIC, CHAT])
 @pytest.mark.parametrize("is_stream", [True, False])
 async def test_a_translated_request_is_asked_and_read_in_its_dialect(
@@ -100,22 +100,16 @@ async def test_a_translated_request_is_asked_and_read_in_its_dialect(
         answer = await stand.run(stand.order(family=client, is_stream=is_stream))
     path, told = upstream.seen[0]
     assert path == "/v1/responses"
-    assert (told["model"], told["store"], told.get("stream")) == (
-        "p1-model",
-        False,
-        is_stream or None,
-    )
+    assert (told["model"], told["store"], told["stream"]) == ("p1-model", False, True)
     assert answer.head.family is RESPONSES
+    assert answer.head.body_bytes is None
     assert answer.tail.record.outcome is AttemptOutcome.SERVED
     measured = answer.tail.record.measured
     assert measured is not None
     assert (measured.usage.fresh_input, measured.usage.output) == (10, 3)
-    if is_stream:
-        assert answer.chunks == STREAM
-        decoder = codec_for(RESPONSES).stream_decoder()
-        assert isinstance([*decoder.feed(answer.chunks), *decoder.finish()][-1], End)
-    else:
-        assert codec_for(RESPONSES).decode_response(answer.chunks).blocks == (Text("hello there"),)
+    assert answer.chunks == STREAM
+    whole = codec_for(RESPONSES).decode_response(answer.chunks, is_stream=True)
+    assert whole.blocks == (Text("hello there"),)
 
 
 @pytest.mark.spec("XLT-148", "XLT-36")
@@ -126,3 +120,23 @@ async def test_a_failed_answer_before_any_output_hops_to_the_next_binding() -> N
     assert answer.head.planned_provider == "p1"
     assert answer.tail.record.binding.provider == "p2"
     assert [row.step for row in answer.missed] == [WalkStep.HOP]
+
+
+SPOKEN = STREAM[: STREAM.index(b"event: response.output_item.done")]
+
+
+@pytest.mark.spec("XLT-127", "DSP-137")
+@pytest.mark.parametrize("ending", [b"", FAILED[FAILED.index(b"event: response.failed") :]])
+async def test_a_stream_for_a_whole_answer_that_breaks_is_never_shown(ending: bytes) -> None:
+    async with responding(CHAT, stream=SPOKEN + ending) as (stand, _):
+        answer = await stand.run(stand.order(family=ANTHROPIC, is_stream=False))
+    assert answer.tail.record.binding.provider == "p2"
+    assert [row.step for row in answer.missed][-1] is WalkStep.HOP
+
+
+@pytest.mark.spec("XLT-127")
+async def test_a_whole_answer_of_the_clients_own_dialect_is_asked_for_as_such() -> None:
+    async with responding() as (stand, upstream):
+        answer = await stand.run(stand.order(family=RESPONSES, is_stream=False))
+    assert upstream.seen[0][1]["stream"] is False
+    assert answer.head.body_bytes == len(answer.chunks)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def encode_request(request: Request, target: Target) -> EncodedRequest:
     """Return ``request`` as a body for ``target``, with a record of every lossy step.
 
-    A request of this dialect keeps its own members; of a foreign one nothing is stored upstream.
+    A request of this dialect keeps its own members. Of a foreign one nothing is stored upstream,
+    and its answer is always a stream: a Codex plan's backend gives no other.
 
     Raises:
         UnbuildableError: the target cannot express the request.
@@ -43,7 +44,7 @@ def encode_request(request: Request, target: Target) -> EncodedRequest:
             raise UnbuildableError("input", "nothing is left to send")
     body |= tool_members(request, rendering)
     body |= parameter_members(request, target, rendering)
-    if request.is_stream:
+    if request.is_stream or not rendering.is_native:
         body["stream"] = True
     add_identity(body, request, target, rendering)
     add_quirks(body, target, rendering, has_tools="tools" in body)

@@ -187,6 +187,7 @@ def test_only_this_familys_reasoning_goes_back_and_before_what_it_produced() -> 
     assert b"sig" not in encoded_request.body
     assert codes(encoded_request) == ["thinking"]
     assert (told["store"], told["include"]) == (False, ["reasoning.encrypted_content"])
+    assert told["stream"] is True
     switched = encoded(foreign(*turns), facts=REASONING, is_model_switched=True)
     assert kinds(switched) == ["user", "assistant", "user"]
 

@@ -57,12 +57,14 @@ def records(told: Told) -> list[attempt_pb2.AttemptRecord]:
 
 @given(st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_size=5))
 def test_an_answer_is_its_chunks_in_order(chunks: list[bytes]) -> None:
-    head = pb.DispatchResponse(head=pb.Head(wire_family=action_pb2.WIRE_FAMILY_OPENAI_CHAT))
+    opening = pb.Head(wire_family=action_pb2.WIRE_FAMILY_OPENAI_CHAT, is_stream=True)
+    head = pb.DispatchResponse(head=opening)
     tail = pb.DispatchResponse(tail=pb.Tail(attempt=record(1)))
     parts = [pb.DispatchResponse(chunk=chunk) for chunk in chunks]
     told = taken(started(1), head, *parts, tail).told()
     assert told.end is CallEnd.ANSWERED
     assert (told.family, told.body) == (WireFamily.OPENAI_CHAT, b"".join(chunks))
+    assert told.is_stream
     assert records(told) == [record(1)]
 
 
@@ -95,8 +97,8 @@ def test_an_answer_without_an_end_is_lost_and_a_part_of_later_is_skipped() -> No
     assert taken(started(1), pb.DispatchResponse()).told().end is CallEnd.UNREACHABLE
 
 
-def test_an_answer_is_cut_at_a_mebibyte() -> None:
-    chunk = pb.DispatchResponse(chunk=b"x" * 700_000)
+def test_an_answer_is_cut_at_eight_mebibytes() -> None:
+    chunk = pb.DispatchResponse(chunk=b"x" * 3_000_000)
     tail = pb.DispatchResponse(tail=pb.Tail(attempt=record(1)))
     assert len(taken(started(1), chunk, chunk, chunk, tail).told().body) == MAX_ANSWER_BYTES
 

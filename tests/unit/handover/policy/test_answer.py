@@ -5,6 +5,7 @@ import pytest
 
 from services.domain.vocab import WireFamily
 from services.handover.policy.answer import summary_of
+from tests.unit.domain.wire.openai_responses_cases import CREATED, event, said, terminal
 from tests.unit.handover.conversations import ANTHROPIC, CHAT
 
 
@@ -29,6 +30,14 @@ def test_a_summary_is_all_text_blocks_joined_by_newlines() -> None:
         {"type": "text", "text": " one"}, thought, {"type": "text", "text": "two\n"}
     )
     assert summary_of(ANTHROPIC, answer) == "one\ntwo"
+
+
+@pytest.mark.spec("HND-15", "XLT-127")
+def test_a_summary_may_come_as_a_stream() -> None:
+    words = event("output_text.delta", output_index=0, item_id="msg_1", delta="one")
+    answer = CREATED + words + terminal(said("assistant", "one"))
+    assert summary_of(WireFamily.OPENAI_RESPONSES, answer, is_stream=True) == "one"
+    assert summary_of(WireFamily.OPENAI_RESPONSES, CREATED + words, is_stream=True) is None
 
 
 @pytest.mark.spec("HND-15")
