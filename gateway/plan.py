@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.eligibility.removals import model_removal_of, removal_of
+from gateway.eligibility.removals import model_removal_of, removal_of, serving_bindings
 from gateway.model import BindingRef, Layer
 from services.domain.errors import Reason, RouterError
 from services.domain.wire.features import Requirement
@@ -69,7 +69,7 @@ def planned_bindings(
     Raises:
         RouterError: nothing may serve the model; says which layer removed it and the fix.
     """
-    bindings = list(permitted_bindings(model, record))
+    bindings = [BindingRef.of(each) for each in serving_bindings(record, model)]
     if not bindings:
         raise _nothing_serves(model, record, needs, stored)
     if first:
@@ -81,16 +81,6 @@ def planned_bindings(
     if has_tenant_credentials:
         return (bindings[0],)
     return tuple(bindings[:MAX_BINDINGS])
-
-
-def permitted_bindings(model: Model, record: EligibilityRecord) -> tuple[BindingRef, ...]:
-    """Return the bindings of ``model`` that may serve, in catalog order."""
-    permitted = [
-        BindingRef.of(binding)
-        for binding in model.bindings
-        if removal_of(record, model.id, binding.provider) is None
-    ]
-    return tuple(permitted)
 
 
 def _nothing_serves(

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.deciding.hard_pins import by_price
-from gateway.eligibility.removals import left_alone
+from gateway.eligibility.removals import left_alone, serving_bindings
 from gateway.eligibility.spent_plans import has_paying_key
-from gateway.model import DecisionPath, Rescue, RescueCause
+from gateway.model import BindingRef, DecisionPath, Rescue, RescueCause
 from gateway.model.decision import CredentialScope
-from gateway.plan import permitted_bindings
 from gateway.sessions.strikes import cooldown_ends, struck_for_life
 from services.domain.copying import replace
 from services.domain.vocab import CredentialKind
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from gateway.deciding.pinned import Moment
     from gateway.ground import Ground
-    from gateway.model import BindingRef, Plan
+    from gateway.model import Plan
     from gateway.model.decision import Decision
     from gateway.sessions.model import Session
     from services.domain.catalog import Model
@@ -246,7 +245,8 @@ class _Candidates:
             return ()
         bindings = self._permitted.get(model.id)
         if bindings is None:
-            bindings = permitted_bindings(model, self._decision.record)
+            rows = serving_bindings(self._decision.record, model)
+            bindings = tuple(map(BindingRef.of, rows))
             self._permitted[model.id] = bindings
         return bindings
 

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from pointsman.common.v1 import eligibility_pb2
 
-from gateway.codec.attempts import (
-    attribution_of,
-    binding_of,
-    effect_of,
-    record_of,
-)
+from gateway.codec.attempts import attribution_of, binding_of, effect_of, record_of
 from gateway.codec.enums import (
     AVAILABILITY_OF,
     CAUSE_OF,
@@ -224,6 +219,7 @@ def _failed(failed: dispatch_pb2.Failed) -> Failed:
         wire_family=FAMILY_OF.get(failed.wire_family),
         is_caller_credential=failed.is_caller_credential,
         attempts=tuple(record_of(attempt) for attempt in failed.attempts),
+        unbuildable_reason=failed.unbuildable_reason,
     )
 
 

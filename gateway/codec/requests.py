@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pointsman.common.v1 import (
-    attempt_pb2,
-    grant_pb2,
-    header_pb2,
-)
+from pointsman.common.v1 import attempt_pb2, grant_pb2, header_pb2
 from pointsman.credentials.v1 import credentials_pb2
 from pointsman.dispatch.v1 import dispatch_pb2
 
