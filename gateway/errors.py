@@ -224,9 +224,10 @@ def failure_of(
     kind = kind_of_status(status) if status is not None and status in rule.kept else rule.kind
     if wait is None and kind is ErrorKind.UNAVAILABLE and failed.failure not in _NAMED_WAITS:
         wait = RETRY_SOON_S
+    reason = failed.unbuildable_reason
     return ClientError(
         kind=kind,
-        message=rule.message,
+        message=f"{rule.message}: {reason}" if reason else rule.message,
         code=failed.failure.value,
         request_id=request_id,
         http_status=status if status is not None and status in rule.kept else None,

@@ -207,6 +207,8 @@ class Failed:
     wire_family: WireFamily | None = None
     is_caller_credential: bool = False
     attempts: tuple[AttemptRecord, ...] = ()
+    unbuildable_reason: str = ""
+    """What of the request cannot be said to the target, and where it stands."""
 
 
 Part = AttemptStarted | AttemptFailed | Head | bytes | Tail | Failed

@@ -17,6 +17,7 @@ from services.dispatch.codec.common import (
 from services.dispatch.codec.requests import page_token
 from services.dispatch.model.outcome import Head, Missed, Started, Tail, Unserved
 from services.dispatch.policy.mask import masked_body
+from services.domain.vocab import FailureClass
 from services.domain.wire.errors import mask_keys
 
 if TYPE_CHECKING:
@@ -159,6 +160,9 @@ def _failed(part: Unserved) -> Fields:
         "is_caller_credential": part.is_caller_credential,
         "walk_end": tables.WALK_END.number(part.end),
         "rescue_cause": tables.CAUSE.number(part.rescue),
+        "unbuildable_reason": (
+            fault.message if fault.failure_class is FailureClass.UNBUILDABLE else ""
+        ),
     }
 
 

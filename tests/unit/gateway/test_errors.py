@@ -52,6 +52,13 @@ STATUSES = {
 }
 
 
+@pytest.mark.spec("DSP-164", "XLT-206")
+def test_what_cannot_be_said_to_a_model_is_named() -> None:
+    failed = Failed(FailureClass.UNBUILDABLE, unbuildable_reason="messages[0]: has no form")
+    error = failure_of(failed, A, None, "req")
+    assert error.message == "the routed model cannot take this request: messages[0]: has no form"
+
+
 @pytest.mark.spec("XLT-201", "XLT-203", "DSP-164", "DSP-165")
 @pytest.mark.parametrize("failure", list(FailureClass))
 def test_every_failure_class_has_its_status(failure: FailureClass) -> None:

@@ -17,8 +17,8 @@ from services.dispatch.model.access import (
     Report,
     StillAlive,
 )
-from services.dispatch.model.enums import AttemptCause, EndKind
-from services.dispatch.model.outcome import Started
+from services.dispatch.model.enums import AttemptCause, EndKind, WalkEnd
+from services.dispatch.model.outcome import Fault, Started, Unserved
 from services.dispatch.model.plan import BindingRef, Budget
 from services.domain.errors import InvalidRequestError
 from services.domain.vocab import CredentialKind, CredentialOwner, FailureClass, WireFamily
@@ -194,6 +194,15 @@ def test_parts_become_messages() -> None:
     assert message.wait.ToMilliseconds() == 250
     assert not message.HasField("credential")
     assert not parts.message_of(replace(started, wait_s=0.0)).attempt_started.HasField("wait")
+
+
+@pytest.mark.spec("DSP-55", "XLT-206")
+def test_only_of_a_request_that_cannot_be_said_the_reason_is_told() -> None:
+    fault = Fault(FailureClass.UNBUILDABLE, message="messages[0]: has no form")
+    unserved = Unserved(fault, (), None, (), 0, None, False, WalkEnd.EXHAUSTED)
+    assert parts.message_of(unserved).failed.unbuildable_reason == "messages[0]: has no form"
+    lost = replace(unserved, fault=replace(fault, failure_class=FailureClass.TRANSPORT))
+    assert parts.message_of(lost).failed.unbuildable_reason == ""
 
 
 def test_a_time_in_the_past_is_no_wait() -> None:

@@ -459,7 +459,7 @@ class Tail(_message.Message):
     def __init__(self, attempt: _Optional[_Union[_attempt_pb2.AttemptRecord, _Mapping]] = ..., stop_reason: _Optional[_Union[_usage_pb2.StopReason, str]] = ..., failure: _Optional[_Union[StreamFailure, _Mapping]] = ..., refusal_seen: _Optional[bool] = ..., attempt_count: _Optional[int] = ..., rescue_cause: _Optional[_Union[_attempt_pb2.AttemptCause, str]] = ..., effect: _Optional[_Union[SessionEffect, _Mapping]] = ..., cache_lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_count: _Optional[int] = ..., invalid_tool_call_count: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., max_gap: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., pre_commit_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., dropped_feature: _Optional[str] = ...) -> None: ...
 
 class Failed(_message.Message):
-    __slots__ = ("failure_class", "upstream_status", "body", "is_body_truncated", "headers", "retry_delay", "attempts", "rendered_attempt_number", "wire_family", "vendor_type", "is_caller_credential", "walk_end", "rescue_cause")
+    __slots__ = ("failure_class", "upstream_status", "body", "is_body_truncated", "headers", "retry_delay", "attempts", "rendered_attempt_number", "wire_family", "vendor_type", "is_caller_credential", "walk_end", "rescue_cause", "unbuildable_reason")
     FAILURE_CLASS_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_STATUS_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
@@ -473,6 +473,7 @@ class Failed(_message.Message):
     IS_CALLER_CREDENTIAL_FIELD_NUMBER: _ClassVar[int]
     WALK_END_FIELD_NUMBER: _ClassVar[int]
     RESCUE_CAUSE_FIELD_NUMBER: _ClassVar[int]
+    UNBUILDABLE_REASON_FIELD_NUMBER: _ClassVar[int]
     failure_class: _attempt_pb2.FailureClass
     upstream_status: int
     body: bytes
@@ -486,7 +487,8 @@ class Failed(_message.Message):
     is_caller_credential: bool
     walk_end: WalkEnd
     rescue_cause: _attempt_pb2.AttemptCause
-    def __init__(self, failure_class: _Optional[_Union[_attempt_pb2.FailureClass, str]] = ..., upstream_status: _Optional[int] = ..., body: _Optional[bytes] = ..., is_body_truncated: _Optional[bool] = ..., headers: _Optional[_Iterable[_Union[_header_pb2.HeaderField, _Mapping]]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempts: _Optional[_Iterable[_Union[_attempt_pb2.AttemptRecord, _Mapping]]] = ..., rendered_attempt_number: _Optional[int] = ..., wire_family: _Optional[_Union[_action_pb2.WireFamily, str]] = ..., vendor_type: _Optional[str] = ..., is_caller_credential: _Optional[bool] = ..., walk_end: _Optional[_Union[WalkEnd, str]] = ..., rescue_cause: _Optional[_Union[_attempt_pb2.AttemptCause, str]] = ...) -> None: ...
+    unbuildable_reason: str
+    def __init__(self, failure_class: _Optional[_Union[_attempt_pb2.FailureClass, str]] = ..., upstream_status: _Optional[int] = ..., body: _Optional[bytes] = ..., is_body_truncated: _Optional[bool] = ..., headers: _Optional[_Iterable[_Union[_header_pb2.HeaderField, _Mapping]]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempts: _Optional[_Iterable[_Union[_attempt_pb2.AttemptRecord, _Mapping]]] = ..., rendered_attempt_number: _Optional[int] = ..., wire_family: _Optional[_Union[_action_pb2.WireFamily, str]] = ..., vendor_type: _Optional[str] = ..., is_caller_credential: _Optional[bool] = ..., walk_end: _Optional[_Union[WalkEnd, str]] = ..., rescue_cause: _Optional[_Union[_attempt_pb2.AttemptCause, str]] = ..., unbuildable_reason: _Optional[str] = ...) -> None: ...
 
 class StreamFailure(_message.Message):
     __slots__ = ("http_status", "vendor_type", "message", "is_error_frame_sent")
