@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from services.domain.addresses import ADDRESS, is_http
 from services.domain.catalog import PROVIDER_FAMILIES
 from services.domain.vocab import WireFamily
 from services.runtime import schema
@@ -76,8 +76,8 @@ def _provider(name: str, settings: ProviderSettings | None) -> Provider:
         raise SettingError(
             f"{key}.{missing}", f"must be set, for {name!r} is not a built-in provider"
         )
-    if not _is_http(base_url):
-        raise SettingError(f"{key}.base_url", "must be an http:// or https:// address")
+    if not is_http(base_url):
+        raise SettingError(f"{key}.base_url", ADDRESS)
     is_fixed = settings is not None and settings.family is not None
     return Provider(
         name,
@@ -86,11 +86,3 @@ def _provider(name: str, settings: ProviderSettings | None) -> Provider:
         is_vendor=name in BASE_URLS,
         is_dual=name == _DUAL and not is_fixed,
     )
-
-
-def _is_http(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
+from services.domain.addresses import ADDRESS, PLAIN_ADDRESS, is_http, is_plain_http
 from services.domain.vocab import CredentialKind, WireFamily
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
@@ -45,6 +46,19 @@ OptionalListenAddress = Annotated[
 """The same; empty: nowhere, or at an address that it has of itself."""
 DatabaseUrl = Annotated[str, AfterValidator(_known_database)]
 """An SQLite URL or file, or a PostgreSQL URL."""
+
+
+def _plain_http(text: str) -> str:
+    if text and not is_plain_http(text):
+        raise ValueError(PLAIN_ADDRESS)
+    return text
+
+
+def _http(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value().strip()
+    if text and not is_http(text):
+        raise ValueError(ADDRESS)
+    return secret
 
 
 class Section(BaseModel):
@@ -103,7 +117,7 @@ class CredentialSettings(Section):
     enabled: bool = True
     max_in_flight: int = Field(default=0, ge=0, le=_MOST_INT32)
     overage: Literal["last_resort", "deny", "allow"] = "last_resort"
-    base_url: str = ""
+    base_url: Annotated[str, AfterValidator(_plain_http)] = ""
     aliases: dict[str, str] = Field(default_factory=dict)
     installation: str = ""
     model_prefix: str = Field(default="", pattern="^[^/]*$")
@@ -111,7 +125,7 @@ class CredentialSettings(Section):
     cooling: Literal["inherit", "on", "off"] = "inherit"
     window_scope: dict[Literal["7d_oi"], Literal["all", "family"]] = Field(default_factory=dict)
     unified_headers: bool = False
-    proxy: SecretStr = SecretStr("")
+    proxy: Annotated[SecretStr, AfterValidator(_http)] = SecretStr("")
     headers: dict[str, SecretStr] = Field(default_factory=dict)
 
 

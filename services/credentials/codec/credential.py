@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
 from pointsman.credentials.v1 import credentials_pb2 as pb
 
@@ -12,6 +10,7 @@ from services.credentials.codec import fields
 from services.credentials.codec.fields import member, not_negative, required
 from services.credentials.codec.report import encode_mark
 from services.credentials.model import CoolingPolicy, CredentialSpec, OveragePolicy, Secrets
+from services.domain.addresses import ADDRESS, PLAIN_ADDRESS, is_http, is_plain_http
 from services.domain.errors import InvalidRequestError
 from services.domain.fields import header, header_name
 from services.domain.vocab import CredentialKind
@@ -24,7 +23,6 @@ MAX_SPEC_BYTES = 64 * 1024
 MAX_LABEL_CHARACTERS = 128
 MAX_ALIASES = 256
 MAX_WEIGHT = 1_000_000
-_NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 _OVERAGE_OF = fields.inverse(fields.OVERAGES)
 _COOLING_OF = fields.inverse(fields.COOLINGS)
 _FORMAT_OF = fields.inverse(fields.IDENTITY_FORMATS)
@@ -172,27 +170,12 @@ def _header(message: pb.AuthHeader, field: str) -> tuple[str, str]:
 
 
 def _address(text: str, field: str) -> str:
-    parts = _parts(text)
-    if text and (parts is None or "@" in parts.netloc or parts.query or parts.fragment):
-        raise InvalidRequestError.of(
-            field, "must be an http:// or https:// address without user, query and fragment"
-        )
+    if text and not is_plain_http(text):
+        raise InvalidRequestError.of(field, PLAIN_ADDRESS)
     return text.rstrip("/")
 
 
 def _proxy(text: str, field: str) -> str:
-    if text and _parts(text) is None:
-        raise InvalidRequestError.of(field, "must be an http:// or https:// address")
+    if text and not is_http(text):
+        raise InvalidRequestError.of(field, ADDRESS)
     return text
-
-
-def _parts(text: str) -> SplitResult | None:
-    """Return the parts of an HTTP address; None: it is none."""
-    if _NO_ADDRESS.search(text):
-        return None
-    try:
-        parts = urlsplit(text)
-        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return None
-    return parts if is_good else None

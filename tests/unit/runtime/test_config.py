@@ -93,10 +93,24 @@ def test_an_unknown_key_is_named_with_its_file_and_the_nearest_valid_one(
             '[[credentials]]\nprovider = "a"\nexpires_at = "soon"\n',
             "credentials.0.expires_at: ",
         ),
+        (
+            '[[credentials]]\nprovider = "a"\nbase_url = "gateway.example"\n',
+            "credentials.0.base_url: must be an http:// or https:// address without user",
+        ),
+        (
+            '[[credentials]]\nprovider = "a"\nbase_url = "https://me:word@gateway.example"\n',
+            "credentials.0.base_url: must be an http:// or https:// address without user",
+        ),
+        (
+            '[[credentials]]\nprovider = "a"\nproxy = "proxy.example:3128"\n',
+            "credentials.0.proxy: must be an http:// or https:// address",
+        ),
     ],
 )
 def test_an_unusable_value_is_named_with_its_fix(tmp_path: Path, text: str, expected: str) -> None:
-    assert f"pm.toml: {expected}" in complaint(tmp_path, text)
+    message = complaint(tmp_path, text)
+    assert f"pm.toml: {expected}" in message
+    assert ".example" not in message
 
 
 def test_a_complaint_about_a_variable_names_the_variable(tmp_path: Path) -> None:
