@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from services.domain.vocab import WireFamily
-from services.handover.policy.answer import summary_of
+from services.handover.policy.answer import SUMMARY_BYTES, summary_of
 from tests.unit.domain.wire.openai_responses_cases import CREATED, event, said, terminal
 from tests.unit.handover.conversations import ANTHROPIC, CHAT
 
@@ -62,6 +62,14 @@ def test_words_that_lead_up_to_a_call_are_no_summary() -> None:
 @pytest.mark.parametrize(("said", "left"), [("<think>hm</think>\nS", "S"), ("<think>hm", "")])
 def test_reasoning_in_a_leading_tag_is_no_part_of_a_summary(said: str, left: str) -> None:
     assert summary_of(ANTHROPIC, messages_answer({"type": "text", "text": said})) == left
+
+
+@pytest.mark.spec("HND-15")
+def test_of_a_summary_that_does_not_end_the_middle_is_left_out() -> None:
+    said = summary_of(ANTHROPIC, messages_answer({"type": "text", "text": f"A{'é' * 99_999}Z"}))
+    assert said is not None
+    assert len(said.encode()) <= SUMMARY_BYTES
+    assert (said[0], said[-1]) == ("A", "Z")
 
 
 def test_half_a_pair_in_a_summary_is_replaced_as_no_message_can_hold_it() -> None:

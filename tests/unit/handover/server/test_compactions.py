@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.sessions.history import MAX_SUMMARY_BYTES
 from services.domain.vocab import CredentialOwner, WireFamily
+from services.handover.codec.compactions import compaction_response
 from services.handover.model import (
     BindingRef,
     CallEnd,
@@ -29,8 +31,10 @@ from services.handover.model.compaction import (
     CompactionQuestion,
     CompactionResult,
 )
+from services.handover.policy.answer import SUMMARY_BYTES
 from services.handover.policy.results import PLACEHOLDER
 from services.handover.policy.rewrite import MARKER
+from services.handover.policy.structured import QUOTES_HEADING
 from services.handover.server.compactions import Compactions
 from services.handover.server.writing import Writers
 from tests.fakes.clock import FakeClock
@@ -294,6 +298,16 @@ async def test_a_summary_that_makes_it_worse_is_undone(words: int, room: int) ->
     assert result.is_summary_reverted
     assert len(result.attempts) == 1, "it is billed all the same"
     assert messages_of(CHAT, result.draft.body) == messages
+
+
+@pytest.mark.spec("HND-63", "HND-70")
+async def test_the_longest_summary_with_the_most_of_the_users_words_can_be_kept() -> None:
+    messages = plain_talk(CHAT, 40, "word " * 400)
+    asked = question(CHAT, messages, limits(tokens(CHAT, messages)))
+    result = await made(asked, FakeModels(["long " * 100_000]))
+    kept = compaction_response(asked, replace(result, attempts=()), "v").checkpoint
+    assert QUOTES_HEADING in kept.summary.text
+    assert SUMMARY_BYTES < kept.ByteSize() <= MAX_SUMMARY_BYTES
 
 
 @pytest.mark.spec("HND-63")
