@@ -107,8 +107,8 @@ def _read(file: str) -> bytes:
 def show(found: Document) -> None:
     """Print an explanation for people."""
     output.facts(_summary(found), as_json=False)
-    for title, name in (("candidates", "candidates"), ("filters", "filters")):
-        _table(title, [_plain(row) for row in _rows(found, name)])
+    _table("candidates", [_candidate(row) for row in _rows(found, "candidates")])
+    _table("filters", _rows(found, "filters"))
     excluded = _rows(found, "excluded")
     _table("removed", excluded[:MOST_EXCLUDED])
     if len(excluded) > MOST_EXCLUDED:
@@ -148,10 +148,21 @@ def _rows(found: Document, name: str) -> Sequence[Document]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _plain(row: Document) -> Document:
+def _candidate(row: Document) -> Document:
+    """Return what decides about a candidate; `--json` has all of it."""
     return {
-        name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()
+        "model": row.get("model"),
+        "provider": row.get("provider"),
+        "tier": row.get("tier"),
+        "score": _rounded(row.get("score")),
+        "risk": _rounded(row.get("risk")),
+        "expected cost": usd(row.get("expected_cost_micros")),
+        "evidence": f"{row.get('evidence')} {row.get('scored_as') or ''}".rstrip(),
     }
+
+
+def _rounded(value: object) -> object:
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _table(title: str, rows: Sequence[Document]) -> None:

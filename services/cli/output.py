@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+WIDEST = 10_000
+"""Characters of a line of a table; a terminal that has fewer wraps it, and an id stays whole."""
+
+
 def as_json_text(value: object) -> None:
     """Print a value as JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
@@ -49,12 +53,12 @@ def _rich(table: Sequence[Mapping[str, object]]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table()
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in table[0]:
-        drawn.add_column(name, overflow="fold")
+        drawn.add_column(name, no_wrap=True)
     for row in table:
         drawn.add_row(*(escape(_plain(value)) for value in row.values()))
-    Console().print(drawn)
+    Console(width=WIDEST).print(drawn)
 
 
 def _plain(value: object) -> str:
@@ -63,4 +67,6 @@ def _plain(value: object) -> str:
             return "-"
         case bool():
             return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(map(_plain, value))
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in str(value))
