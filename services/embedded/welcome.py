@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CURL = """
   curl {url}/v1/messages -H "x-router-key: $POINTSMAN_KEY" -H 'content-type: application/json' \\
-    -d '{{"model":"{model}","max_tokens":256,"messages":[{{"role":"user","content":"Hello"}}]}}'
+    -d '{{"model":"{model}","max_tokens":1024,"messages":[{{"role":"user","content":"Hello"}}]}}'
 
   curl {url}/v1/chat/completions -H "x-router-key: $POINTSMAN_KEY" -H 'content-type: application/json' \\
     -d '{{"model":"{model}","messages":[{{"role":"user","content":"Hello"}}]}}'
