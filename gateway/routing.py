@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway import metrics
 from gateway.deciding import hard_pins, pinned
-from gateway.deciding.compacting import compaction_model
+from gateway.deciding.client_compactions import compaction_model
 from gateway.deciding.escalating import ESCALATION_REASON, escalation_of
 from gateway.deciding.forcing import outside
 from gateway.deciding.kinds import Choosing, choosing, hard_pin_of, is_sticky
@@ -22,7 +22,7 @@ from gateway.deciding.pinned import Moment
 from gateway.deciding.planning import Scored, binding_at, choice_of, plan_question, prompt_tokens
 from gateway.deciding.prompt import prompt_of
 from gateway.deciding.refusals import NOTHING_ROUTABLE, explained, unavailable, unpinnable
-from gateway.deciding.summaries import after_trim, offer_of, writers_of
+from gateway.deciding.summaries import after_trim, offer_of, switch_writers
 from gateway.ground import marked_if_switched
 from gateway.model.decision import DecisionPath, SummaryMode, SummaryQuestion
 from gateway.sessions.model import Choice
@@ -255,12 +255,11 @@ class Routing:
 
     async def _planned(self, case: _Case, scored: Scored, pin: Choice) -> Decision:
         """Return the planner's decision; without one the pin stays."""
-        writers = writers_of(case.ground.action, scored, pin, case.moment, self._rules, case.memory)
-        is_offering = self._rules.summary_mode is SummaryMode.PLANNED and bool(writers)
-        action = case.ground.action
-        offer = (
-            offer_of(action, scored.input_tokens, writers[0], case.moment) if is_offering else None
-        )
+        action, rules = case.ground.action, self._rules
+        writers = switch_writers(action, scored, pin, case.moment, rules, case.memory)
+        offer = None
+        if writers and rules.summary_mode is SummaryMode.PLANNED:
+            offer = offer_of(action, scored.input_tokens, writers[0], case.moment)
         question = plan_question(scored, pin, case.moment, offer)
         answer = await self._planner.plan(action, question)
         if answer is None:

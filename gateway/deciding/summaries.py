@@ -51,7 +51,7 @@ def summarizers(moment: Moment, preferred_model: str, needed_tokens: int) -> tup
     return ()
 
 
-def writers_of(
+def switch_writers(
     action: Action,
     scored: Scored,
     pin: Choice,

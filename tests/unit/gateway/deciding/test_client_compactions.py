@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.deciding.compacting import compaction_model
+from gateway.deciding.client_compactions import compaction_model
 from gateway.deciding.pinned import Moment
 from gateway.eligibility import freeze
 from gateway.sessions.usage import record_use
