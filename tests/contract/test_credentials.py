@@ -480,6 +480,30 @@ async def test_credentials_are_made_changed_listed_and_removed(rig: Rig) -> None
     assert error.reason is Reason.CREDENTIAL_NOT_FOUND
 
 
+async def test_a_gateways_key_keeps_an_address_of_its_own(rig: Rig) -> None:
+    making = pb.CreateCredentialRequest(
+        idempotency_key="k1",
+        spec=pb.CredentialSpec(
+            provider="openai",
+            kind=grant_pb2.CREDENTIAL_KIND_GATEWAY,
+            base_url="https://gateway.example/v1",
+        ),
+        secrets=pb.CredentialSecrets(value_secret="canary"),
+        actor="ann",
+    )
+    made = (await rig.gateway.CreateCredential(making, timeout=SOON_S)).credential
+    changing = pb.UpdateCredentialRequest(
+        credential_id=made.credential_id,
+        update_mask=field_mask_pb2.FieldMask(paths=["base_url"]),
+        actor="ann",
+    )
+    error = await denied(rig.gateway.UpdateCredential(changing, timeout=SOON_S))
+    assert isinstance(error, InvalidRequestError)
+    assert error.violations[0].field == "spec.base_url"
+    listed = await rig.gateway.ListCredentials(pb.ListCredentialsRequest(), timeout=SOON_S)
+    assert made in listed.credentials
+
+
 @pytest.mark.parametrize("seconds", [-1, 253_402_300_800, 2**63 - 1])
 async def test_a_token_that_ends_at_no_time_there_is_is_not_stored(rig: Rig, seconds: int) -> None:
     making = pb.CreateCredentialRequest(

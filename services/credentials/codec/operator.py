@@ -135,19 +135,27 @@ def decode_create(request: pb.CreateCredentialRequest, providers: Iterable[str])
     if spec.provider not in known:
         raise InvalidRequestError.of("spec.provider", f"must be one of {', '.join(known)}")
     secrets = decode_secrets(request.secrets)
-    if spec.kind is CredentialKind.NONE:
-        if secrets.value:
-            raise InvalidRequestError.of("secrets", "must be empty for kind none")
-    elif not (secrets.value or secrets.refresh_token):
+    check_kind(spec, secrets)
+    if spec.kind is not CredentialKind.NONE and not (secrets.value or secrets.refresh_token):
         raise InvalidRequestError.of("secrets.value_secret", "must be set")
-    if spec.kind is CredentialKind.GATEWAY and not spec.base_url:
-        raise InvalidRequestError.of("spec.base_url", "must be set for kind gateway")
     return Creation(
         idempotency_key=required(request.idempotency_key, "idempotency_key"),
         spec=spec,
         secrets=secrets,
         actor=required(request.actor, "actor", MAX_ACTOR_CHARACTERS),
     )
+
+
+def check_kind(spec: CredentialSpec, secrets: Secrets | None) -> None:
+    """Check settings, and secrets that come with them, against the kind of a credential.
+
+    Raises:
+        InvalidRequestError: one is missing, or one is too much.
+    """
+    if spec.kind is CredentialKind.NONE and secrets is not None and secrets.value:
+        raise InvalidRequestError.of("secrets", "must be empty for kind none")
+    if spec.kind is CredentialKind.GATEWAY and not spec.base_url:
+        raise InvalidRequestError.of("spec.base_url", "must be set for kind gateway")
 
 
 def decode_update(request: pb.UpdateCredentialRequest) -> Update:

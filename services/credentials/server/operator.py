@@ -6,6 +6,7 @@ import secrets as randomness
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from services.credentials.codec.operator import check_kind
 from services.credentials.model import AuditEntry, Credential, Origin, SystemState
 from services.credentials.policy.evidence import Step, cleared_by_operator, cleared_by_secret
 from services.domain.errors import InvalidRequestError, Reason, RouterError
@@ -71,7 +72,7 @@ class Operator:
 
         Raises:
             RouterError: CREDENTIAL_NOT_FOUND, VERSION_CONFLICT, STORE_UNAVAILABLE, or
-                INVALID_REQUEST when it comes from the configuration file.
+                INVALID_REQUEST when it comes from the configuration file, or its kind forbids it.
         """
         before = self._existing(update.credential_id)
         if before.origin is not Origin.STORED and (
@@ -82,6 +83,7 @@ class Operator:
                 "comes from the configuration file: change it there; only is_enabled can be"
                 " changed here",
             )
+        check_kind(update.applied_to(before.spec), update.secrets)
         is_rotated = update.secrets is not None
         if not is_rotated:
             _refuse_unreadable(before)
