@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gateway.model import (
         Action,
@@ -132,6 +132,10 @@ class KeyStore(Protocol):
 
     async def list_keys(self, installation_id: InstallationId) -> Sequence[RouterKey]:
         """Return all keys of an installation, oldest first."""
+        ...
+
+    async def spent(self, installation_id: InstallationId) -> Mapping[str, int]:
+        """Return what keys of an installation were charged, in micro-USD by id; others: nothing."""
         ...
 
     async def revoke(self, installation_id: InstallationId, key_id: str, now_unix_s: float) -> bool:

@@ -13,7 +13,7 @@ from gateway.model import InstallationId, RouterKey, Scope
 from services.runtime.database import open_engine, prepare, read_only, store_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from services.runtime.clock import Clock
 
@@ -45,6 +45,8 @@ KEYS = sa.Table(
     sa.Column("revoked_unix_s", sa.Float(53)),
     sa.Column("successor_id", sa.String(36)),
 )
+SPEND = sa.table("key_spend", sa.column("key_id"), sa.column("spent_micros"))
+"""Written by the ledger."""
 EXCLUSIONS = sa.Table(
     "automatic_exclusions",
     _tables,
@@ -136,6 +138,17 @@ class SqlKeyStore:
         with store_errors():
             async with self._reader.connect() as connection:
                 return [_key(row) for row in await connection.execute(wanted)]
+
+    async def spent(self, installation_id: InstallationId) -> Mapping[str, int]:
+        """Return what keys of an installation were charged, in micro-USD by id; others: nothing."""
+        wanted = (
+            sa.select(SPEND.c.key_id, SPEND.c.spent_micros)
+            .join(KEYS, KEYS.c.id == SPEND.c.key_id)
+            .where(KEYS.c.installation_id == installation_id)
+        )
+        with store_errors():
+            async with self._reader.connect() as connection:
+                return {key_id: int(micros) for key_id, micros in await connection.execute(wanted)}
 
     async def revoke(self, installation_id: InstallationId, key_id: str, now_unix_s: float) -> bool:
         """End a live key at once, one in its grace too; returns false when there is none."""

@@ -68,8 +68,10 @@ class KeyDesk:
 
     async def all(self, order: Order) -> Document:
         """Return every key of an installation, ended ones too."""
-        keys = await self._store.list_keys(await self._owner(order))
-        return {"keys": [self._shown(key) for key in keys]}
+        owner = await self._owner(order)
+        spent = await self._store.spent(owner)
+        keys = await self._store.list_keys(owner)
+        return {"keys": [self._shown(key, spent.get(key.id, 0)) for key in keys]}
 
     async def create(self, order: Order) -> Document:
         """Make a key and return it with its token, which is kept nowhere."""
@@ -133,7 +135,7 @@ class KeyDesk:
             raise _unknown(name)
         return found
 
-    def _shown(self, key: RouterKey) -> Document:
+    def _shown(self, key: RouterKey, spent_micros: int = 0) -> Document:
         denial = key.denial_at(self._clock.now_unix_s())
         return {
             "id": key.id,
@@ -144,6 +146,7 @@ class KeyDesk:
             "created": _when(key.created_unix_s),
             "expires": _when(key.expires_unix_s),
             "revoked": _when(key.revoked_unix_s),
+            "spent_micros": spent_micros,
         }
 
 

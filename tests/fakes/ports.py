@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.model import (
@@ -156,6 +156,7 @@ class MemoryKeyStore:
 
     def __init__(self) -> None:
         self._keys: dict[str, RouterKey] = {}
+        self.spent_micros: dict[str, int] = {}
         self.is_down = False
         self.lookups = 0
 
@@ -191,6 +192,9 @@ class MemoryKeyStore:
             (key for key in self._keys.values() if key.installation_id == installation_id),
             key=lambda key: (key.created_unix_s, key.id),
         )
+
+    async def spent(self, installation_id: InstallationId) -> Mapping[str, int]:
+        return self.spent_micros
 
     async def revoke(self, installation_id: InstallationId, key_id: str, now_unix_s: float) -> bool:
         key = self._live(installation_id, key_id, now_unix_s)
