@@ -195,10 +195,8 @@ class Server:
         try:
             self.port = self._server.add_insecure_port(self._options.listen)
         except RuntimeError:
-            raise OSError(
-                f"cannot listen on {self._options.listen}: address in use; set another listen,"
-                " or rpc_listen for RouterService"
-            ) from None
+            taken = f"cannot listen on {self._options.listen}: address in use"
+            raise OSError(f"{taken}; set another listen, or rpc_listen for RouterService") from None
         await self._server.start()
         await self.set_serving(is_serving=True)
 

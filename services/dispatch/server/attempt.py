@@ -10,7 +10,7 @@ from services.dispatch.policy.classify import class_of, is_cyber_refusal
 from services.dispatch.policy.mask import maskable, shown, without_secret
 from services.dispatch.policy.measure import measured
 from services.dispatch.server import bodies, metrics
-from services.dispatch.server.holding import MAX_GATED_BYTES, MAX_HELD_BYTES, Held, held_back
+from services.dispatch.server.holding import Held, held_back
 from services.dispatch.server.stopwatch import Stopwatch
 from services.dispatch.server.watch import WatchedReader
 from services.domain.vocab import FailureClass
@@ -93,8 +93,7 @@ class Attempt:
             self._reporter.sent(self.watch.start())
         self.send_count += 1
         self._answer = self._reader = None
-        answer = await self._stage.upstream.open(built.request)
-        self._answer = answer
+        answer = self._answer = await self._stage.upstream.open(built.request)
         self.watch.note_headers()
         if not self._is_perhaps_of_tier:
             self._reporter.headers(answer.http_status, answer.headers)
@@ -115,13 +114,7 @@ class Attempt:
         if not self.draft.is_stream_wanted:
             await self._read_to_the_end(observer.seen)
             return
-        self._held = await held_back(
-            reader,
-            observer,
-            self.watch,
-            hold_s=limits.first_output_s if self._is_gated else limits.hold_s,
-            max_bytes=MAX_GATED_BYTES if self._is_gated else MAX_HELD_BYTES,
-        )
+        self._held = await held_back(reader, observer, self.watch, limits, is_gated=self._is_gated)
         self.draft.saw(b"".join(self._held.pieces))
         seen = observer.seen
         if seen.error is not None and seen.is_error_first:
@@ -141,8 +134,7 @@ class Attempt:
         self._reader = WatchedReader(answer, limits, is_stream=False)
         body, is_cut = await bodies.read_error(self._reader)
         if status < 400:
-            fault = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
-            raise AttemptFault(fault)
+            raise AttemptFault(bodies.REDIRECTED)
         error = self._codec.decode_error(status, body)
         is_untold = self._is_perhaps_of_tier
         if not self.draft.gives_up(status, error):
@@ -159,8 +151,7 @@ class Attempt:
         except WireError:
             if is_cyber_refusal(body):
                 raise AttemptFault(self._fault_of(UpstreamError(400), body)) from None
-            fault = Fault(FailureClass.BAD_RESPONSE, message="the upstream's answer is unreadable")
-            raise AttemptFault(fault) from None
+            raise AttemptFault(bodies.UNREADABLE) from None
         self._usage, self.stop = response.usage, response.stop.reason
         self.refusal_seen = response.stop.reason == "refusal"
         self.tool_calls = sum(isinstance(block, ToolUse) for block in response.blocks)
@@ -170,12 +161,8 @@ class Attempt:
     async def _read_to_the_end(self, seen: Observation) -> None:
         """Read a stream whose client wants a whole answer: nothing of a broken one is shown."""
         pieces: list[bytes] = []
-        size = 0
         try:
-            while (data := await self._next()) is not None:
-                pieces.append(data)
-                size += len(data)
-                bodies.check_size(size)
+            await bodies.gather(self._next, pieces)
         except AttemptFault:
             if not seen.has_terminal:
                 raise
@@ -186,11 +173,10 @@ class Attempt:
         self._held = Held(pieces, is_at_end=True)
 
     def _fault_of(self, error: UpstreamError, body: bytes, *, is_cut: bool = False) -> Fault:
-        answer, kind = self._answer, self._grant.attribution.kind
+        kind = self._grant.attribution.kind
         metrics.count_unrecognised(self.family, error)
         failure_class = class_of(error.http_status, error, kind, body)
-        is_inside = answer is not None and answer.http_status == 200
-        if failure_class is FailureClass.CYBER_REFUSAL and is_inside:
+        if failure_class is FailureClass.CYBER_REFUSAL and self.http_status == 200:
             error, body = bodies.refusal_of(self._codec, error)
         told = bodies.Told(self.headers, body, self._key, is_cut=is_cut)
         return bodies.fault_of(failure_class, error, told, self._stage.clock.now_unix_s())
@@ -291,9 +277,8 @@ class Attempt:
     def measured(self, estimated_input_tokens: int | None) -> Measured | None:
         """Return the tokens used; without an estimate of the input only what was said."""
         usage = self._usage or (self._observer.seen.usage if self._observer else None)
-        return measured(
-            usage, estimated_input_tokens, self._output_chars, is_whole=self.broken is None
-        )
+        is_whole = self.broken is None
+        return measured(usage, estimated_input_tokens, self._output_chars, is_whole=is_whole)
 
     async def aclose(self) -> None:
         """Let go of timer and connection; an attempt that did not end was left by its caller."""

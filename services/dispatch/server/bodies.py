@@ -14,7 +14,7 @@ from services.domain.vocab import FailureClass
 from services.domain.wire.model import ClientError, ErrorKind, UpstreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from services.dispatch.model.plan import HeaderPairs
     from services.dispatch.server.watch import WatchedReader
@@ -24,6 +24,8 @@ MAX_DRAIN_BYTES = 1024 * 1024
 """Bytes of an error body read and dropped beyond those kept, so that the connection lives on."""
 MAX_WHOLE_BODY_BYTES = 64 * 1024 * 1024
 MAX_CHUNK_BYTES = 64 * 1024
+REDIRECTED = Fault(FailureClass.TRANSPORT, message="the upstream redirects; not followed")
+UNREADABLE = Fault(FailureClass.BAD_RESPONSE, message="the upstream's answer is unreadable")
 
 
 async def read_error(reader: WatchedReader) -> tuple[bytes, bool]:
@@ -50,24 +52,25 @@ async def read_whole(reader: WatchedReader) -> bytes:
         AttemptFault: it is empty, larger than 64 MiB, or broke off.
     """
     pieces: list[bytes] = []
-    size = 0
-    while (data := await reader.read()) is not None:
-        pieces.append(data)
-        size += len(data)
-        check_size(size)
-    if not size:
+    await gather(reader.read, pieces)
+    body = b"".join(pieces)
+    if not body:
         raise AttemptFault(unfinished(is_started=False))
-    return b"".join(pieces)
+    return body
 
 
-def check_size(size: int) -> None:
-    """Refuse a whole answer that is larger than 64 MiB.
+async def gather(read: Callable[[], Awaitable[bytes | None]], pieces: list[bytes]) -> None:
+    """Add to ``pieces`` what ``read`` gives up to its end.
 
     Raises:
-        AttemptFault: BAD_RESPONSE.
+        AttemptFault: it is larger than 64 MiB, or broke off.
     """
-    if size > MAX_WHOLE_BODY_BYTES:
-        raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message="the body is too large"))
+    size = 0
+    while (data := await read()) is not None:
+        pieces.append(data)
+        size += len(data)
+        if size > MAX_WHOLE_BODY_BYTES:
+            raise AttemptFault(Fault(FailureClass.BAD_RESPONSE, message="the body is too large"))
 
 
 def error_event(pieces: Sequence[bytes]) -> bytes:

@@ -9,13 +9,13 @@ from services.dispatch.model.outcome import AttemptFault
 from services.dispatch.server import bodies
 
 if TYPE_CHECKING:
+    from services.dispatch.model.limits import WatchLimits
     from services.dispatch.server.stopwatch import Stopwatch
     from services.dispatch.server.watch import WatchedReader
     from services.domain.wire.observer import StreamObserver
 
 MAX_HELD_BYTES = 64 * 1024
 MAX_GATED_BYTES = 1024 * 1024
-"""While a refusal may come that must not be seen."""
 
 
 @dataclass(slots=True)
@@ -30,15 +30,19 @@ async def held_back(
     reader: WatchedReader,
     observer: StreamObserver,
     watch: Stopwatch,
+    limits: WatchLimits,
     *,
-    hold_s: float,
-    max_bytes: int = MAX_HELD_BYTES,
+    is_gated: bool,
 ) -> Held:
     """Return the first bytes of a stream: up to its first output, its error, or the hold's end.
+
+    ``is_gated``: a refusal may come that must not be seen.
 
     Raises:
         AttemptFault: the stream ended without output, or went silent.
     """
+    hold_s = limits.first_output_s if is_gated else limits.hold_s
+    max_bytes = MAX_GATED_BYTES if is_gated else MAX_HELD_BYTES
     held, size, hold_until_s = Held(), 0, None
     while True:
         if hold_until_s is None:
