@@ -179,7 +179,7 @@ def decode_update(request: pb.UpdateCredentialRequest) -> Update:
         ),
         spec=decode_settings(request.spec, "", CredentialKind.API_KEY),
         changed=frozenset(FIELD_OF_PATH[path] for path in paths),
-        secrets=decode_secrets(request.secrets) if request.HasField("secrets") else None,
+        secrets=decode_secrets(request.secrets) if request.secrets.ByteSize() else None,
         actor=required(request.actor, "actor", MAX_ACTOR_CHARACTERS),
     )
 

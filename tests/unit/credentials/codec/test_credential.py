@@ -71,6 +71,12 @@ def test_what_cannot_be_used_is_refused_by_its_field_and_not_shown(
     assert CANARY not in str(caught.value)
 
 
+def test_secrets_that_hold_nothing_change_none() -> None:
+    asked = pb.UpdateCredentialRequest(credential_id="c", actor="ann")
+    asked.secrets.SetInParent()
+    assert operator.decode_update(asked).secrets is None
+
+
 def test_what_can_be_used_is_taken() -> None:
     asked = creation()
     with_base("https://gateway.example:8443/v1/")(asked)
