@@ -21,6 +21,14 @@ _CURL = """
 
   curl {url}/v1/chat/completions -H "x-router-key: $POINTSMAN_KEY" -H 'content-type: application/json' \\
     -d '{{"model":"{model}","messages":[{{"role":"user","content":"Hello"}}]}}'
+
+  curl {url}/v1/responses -H "x-router-key: $POINTSMAN_KEY" -H 'content-type: application/json' \\
+    -d '{{"model":"{model}","input":"Hello"}}'
+
+  curl {url}/v1beta/models/{model}:generateContent -H "x-router-key: $POINTSMAN_KEY" -H 'content-type: application/json' \\
+    -d '{{"contents":[{{"role":"user","parts":[{{"text":"Hello"}}]}}]}}'
+
+  pointsman client install claude-code --server {url}   # or codex, gemini-cli, opencode
 """  # noqa: E501 - a command that is pasted stays on its line
 
 _SANDBOX = """

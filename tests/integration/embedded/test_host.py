@@ -52,7 +52,7 @@ async def test_it_serves_both_dialects_with_nothing_configured(
     token = key_file.read_text().strip()
     assert token not in "".join(line.text for line in running.lines)
     assert any("SANDBOX" in line.text for line in running.lines)
-    assert sum("curl " in line.text for line in running.lines) == 2
+    assert sum("curl " in line.text for line in running.lines) == 4
     said = [{"role": "user", "content": "Hello"}]
     async with httpx.AsyncClient(
         base_url=url_of(running), headers={"x-router-key": token}, trust_env=False

@@ -57,8 +57,10 @@ def test_the_welcome_names_address_model_and_where_the_key_is() -> None:
         first_key=FirstKey("rk_canary", Path("/a b/first")),
         is_sandboxed=False,
     )
-    assert "http://127.0.0.1:1234/v1/messages" in said
-    assert "http://127.0.0.1:1234/v1/chat/completions" in said
+    for path in ("v1/messages", "v1/chat/completions", "v1/responses"):
+        assert f"curl http://127.0.0.1:1234/{path} " in said
+    assert "curl http://127.0.0.1:1234/v1beta/models/acme-1:generateContent " in said
+    assert "pointsman client install claude-code --server http://127.0.0.1:1234 " in said
     assert '"model":"acme-1"' in said
     assert "export POINTSMAN_KEY=$(cat '/a b/first')" in said
     assert "SANDBOX" not in said
