@@ -57,6 +57,7 @@ _SPEAKERS: Mapping[str, Speaker] = {
     "tool": Speaker.TOOL,
     "function": Speaker.TOOL,
 }
+_ROLES = frozenset({Role.USER.value, Role.ASSISTANT.value})
 _OUTPUTS = ("_output", "_response")
 """Ends of the types of Responses items that answer a call."""
 
@@ -206,6 +207,8 @@ def _messages_turn(index: int, node: Node) -> Turn:
     path = f"messages[{index}]"
     blocks = decode_content(node.members.get("content"), f"{path}.content")
     role = text(node.members["role"].value)
+    if role not in _ROLES:
+        raise WireError(f"{path}.role", "must be user or assistant")
     return Turn(Role(role), blocks, index)
 
 

@@ -71,6 +71,13 @@ def test_what_is_no_conversation_is_told(bad: bytes) -> None:
         read(CHAT, bad)
 
 
+@pytest.mark.parametrize("role", ["tool", "function", "model"])
+def test_a_role_of_another_dialect_is_told(role: str) -> None:
+    history = read(ANTHROPIC, body([{"role": role, "content": "a"}, user("b")]))
+    with pytest.raises(WireError, match=r"messages\[0\]\.role"):
+        history.turns(0, 2)
+
+
 @pytest.mark.parametrize(
     ("family", "name"),
     [
