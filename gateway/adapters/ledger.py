@@ -24,6 +24,7 @@ from services.runtime.database import (
     open_engine,
     prepare,
     read_only,
+    reading,
     store_errors,
 )
 from services.runtime.postgres_pool import PostgresPool
@@ -151,25 +152,22 @@ class SqlLedgerStore:
 
     async def page(self, after: int, limit: int) -> Sequence[tuple[int, LedgerRow]]:
         """Return rows with their places, those past ``after``, oldest first."""
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return await _page(connection, after, limit)
+        async with reading(self._reader) as connection:
+            return await _page(connection, after, limit)
 
     async def spent(self, key_id: str) -> int:
         """Return what a key was charged, in micro-USD."""
         wanted = sa.select(SPEND.c.spent_micros).where(SPEND.c.key_id == key_id)
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return int((await connection.execute(wanted)).scalar_one_or_none() or 0)
+        async with reading(self._reader) as connection:
+            return int((await connection.execute(wanted)).scalar_one_or_none() or 0)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         """Return the whole ledger at one instant."""
-        with store_errors():
-            async with self._reader.connect() as connection:
-                if self._pool is not None:  # on SQLite a transaction is a snapshot
-                    await connection.execution_options(isolation_level="REPEATABLE READ")
-                yield Snapshot(connection)
+        async with reading(self._reader) as connection:
+            if self._pool is not None:  # on SQLite a transaction is a snapshot
+                await connection.execution_options(isolation_level="REPEATABLE READ")
+            yield Snapshot(connection)
 
 
 class Snapshot:

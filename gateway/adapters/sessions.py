@@ -18,10 +18,12 @@ from gateway.sessions.model import Address, Session
 from services.domain.copying import replace
 from services.runtime.database import (
     at_once,
+    changing,
     is_sqlite,
     open_engine,
     prepare,
     read_only,
+    reading,
     store_errors,
 )
 from services.runtime.log import get_logger
@@ -166,9 +168,8 @@ class SqlSessionStore:
     async def consume(self, address: Address, now_unix_s: float) -> Session | None:
         """Remove and return a session that is not over yet."""
         asked = {**_place(address), "now_unix_s": now_unix_s}
-        with store_errors():
-            async with self._engine.begin() as connection:
-                row = (await connection.execute(_TAKING, asked)).one_or_none()
+        async with changing(self._engine) as connection:
+            row = (await connection.execute(_TAKING, asked)).one_or_none()
         return _session(*row) if row is not None else None
 
     async def recent(self, ended_after_unix_s: float, limit: int) -> Sequence[Session]:
@@ -179,26 +180,21 @@ class SqlSessionStore:
             .order_by(SESSIONS.c.expires_unix_s.desc())
             .limit(limit)
         )
-        with store_errors():
-            async with self._reader.connect() as connection:
-                rows = (await connection.execute(wanted)).all()
+        async with reading(self._reader) as connection:
+            rows = (await connection.execute(wanted)).all()
         return [_session(*row) for row in rows]
 
     async def places(self, limit: int) -> Sequence[Place]:
         """Return where sessions are stored; their documents need not be looked at."""
         wanted = sa.select(SESSIONS.c.session_key, SESSIONS.c.role).limit(limit)
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return [
-                    (bytes.fromhex(key), role) for key, role in await connection.execute(wanted)
-                ]
+        async with reading(self._reader) as connection:
+            return [(bytes.fromhex(key), role) for key, role in await connection.execute(wanted)]
 
     async def sweep(self, before_unix_s: float) -> int:
         """Remove the sessions that were over before then."""
         ending = SESSIONS.delete().where(SESSIONS.c.expires_unix_s < before_unix_s)
-        with store_errors():
-            async with self._engine.begin() as connection:
-                return (await connection.execute(ending)).rowcount
+        async with changing(self._engine) as connection:
+            return (await connection.execute(ending)).rowcount
 
 
 async def _saved(pool: PostgresPool, stored: Session) -> bool:

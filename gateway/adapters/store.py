@@ -10,7 +10,14 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from gateway.model import InstallationId, RouterKey, Scope
-from services.runtime.database import open_engine, prepare, read_only, store_errors
+from services.runtime.database import (
+    changing,
+    open_engine,
+    prepare,
+    read_only,
+    reading,
+    store_errors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,24 +106,21 @@ class SqlKeyStore:
             # No row holds such an id, and PostgreSQL cannot be asked for one.
             return False
         wanted = sa.select(INSTALLATIONS.c.id).where(INSTALLATIONS.c.id == installation_id)
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return (await connection.execute(wanted)).first() is not None
+        async with reading(self._reader) as connection:
+            return (await connection.execute(wanted)).first() is not None
 
     async def find(self, digest: str) -> RouterKey | None:
         """Return the key of a token's digest, live or not."""
-        with store_errors():
-            async with self._reader.connect() as connection:
-                rows = await connection.execute(sa.select(KEYS).where(KEYS.c.digest == digest))
-                row = rows.one_or_none()
+        async with reading(self._reader) as connection:
+            rows = await connection.execute(sa.select(KEYS).where(KEYS.c.digest == digest))
+            row = rows.one_or_none()
         return _key(row) if row is not None else None
 
     async def has_keys(self) -> bool:
         """Return whether any key was ever made."""
-        with store_errors():
-            async with self._reader.connect() as connection:
-                rows = await connection.execute(sa.select(KEYS.c.id).limit(1))
-                return rows.first() is not None
+        async with reading(self._reader) as connection:
+            rows = await connection.execute(sa.select(KEYS.c.id).limit(1))
+            return rows.first() is not None
 
     async def add(self, key: RouterKey) -> bool:
         """Store a key; returns false when its digest is stored already."""
@@ -135,9 +139,8 @@ class SqlKeyStore:
             .where(KEYS.c.installation_id == installation_id)
             .order_by(KEYS.c.created_unix_s, KEYS.c.id)
         )
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return [_key(row) for row in await connection.execute(wanted)]
+        async with reading(self._reader) as connection:
+            return [_key(row) for row in await connection.execute(wanted)]
 
     async def spent(self, installation_id: InstallationId) -> Mapping[str, int]:
         """Return what keys of an installation were charged, in micro-USD by id; others: nothing."""
@@ -146,9 +149,8 @@ class SqlKeyStore:
             .join(KEYS, KEYS.c.id == SPEND.c.key_id)
             .where(KEYS.c.installation_id == installation_id)
         )
-        with store_errors():
-            async with self._reader.connect() as connection:
-                return {key_id: int(micros) for key_id, micros in await connection.execute(wanted)}
+        async with reading(self._reader) as connection:
+            return {key_id: int(micros) for key_id, micros in await connection.execute(wanted)}
 
     async def revoke(self, installation_id: InstallationId, key_id: str, now_unix_s: float) -> bool:
         """End a live key at once, one in its grace too; returns false when there is none."""
@@ -157,9 +159,8 @@ class SqlKeyStore:
             .where(_is_live(installation_id, key_id, now_unix_s))
             .values(revoked_unix_s=now_unix_s)
         )
-        with store_errors():
-            async with self._engine.begin() as connection:
-                return (await connection.execute(ending)).rowcount == 1
+        async with changing(self._engine) as connection:
+            return (await connection.execute(ending)).rowcount == 1
 
     async def rotate(
         self,
@@ -180,23 +181,21 @@ class SqlKeyStore:
             .values(revoked_unix_s=retire_unix_s, successor_id=successor.id)
         )
         wanted = sa.select(KEYS.c.name, KEYS.c.scope).where(KEYS.c.id == key_id)
-        with store_errors():
-            async with self._engine.begin() as connection:
-                if (await connection.execute(retiring)).rowcount != 1:
-                    return None
-                old = (await connection.execute(wanted)).one()
-                row = {**_row(successor), "name": old.name, "scope": old.scope}
-                await connection.execute(KEYS.insert().values(row))
-                stored = await connection.execute(sa.select(KEYS).where(KEYS.c.id == successor.id))
-                return _key(stored.one())
+        async with changing(self._engine) as connection:
+            if (await connection.execute(retiring)).rowcount != 1:
+                return None
+            old = (await connection.execute(wanted)).one()
+            row = {**_row(successor), "name": old.name, "scope": old.scope}
+            await connection.execute(KEYS.insert().values(row))
+            stored = await connection.execute(sa.select(KEYS).where(KEYS.c.id == successor.id))
+            return _key(stored.one())
 
     async def automatic_exclusions(self) -> Sequence[tuple[str, str]]:
         """Return models with the reasons against them, in order."""
         wanted = sa.select(EXCLUSIONS.c.model, EXCLUSIONS.c.reason).order_by(EXCLUSIONS.c.place)
-        with store_errors():
-            async with self._reader.connect() as connection:
-                rows = await connection.execute(wanted)
-                return [(str(row.model), str(row.reason)) for row in rows]
+        async with reading(self._reader) as connection:
+            rows = await connection.execute(wanted)
+            return [(str(row.model), str(row.reason)) for row in rows]
 
     async def put_automatic_exclusions(self, rows: Sequence[tuple[str, str]]) -> None:
         """Put another list in the place of the stored one, in one transaction."""
@@ -204,11 +203,10 @@ class SqlKeyStore:
             {"model": model, "reason": reason, "place": place}
             for place, (model, reason) in enumerate(rows)
         ]
-        with store_errors():
-            async with self._engine.begin() as connection:
-                await connection.execute(EXCLUSIONS.delete())
-                if made:
-                    await connection.execute(EXCLUSIONS.insert(), made)
+        async with changing(self._engine) as connection:
+            await connection.execute(EXCLUSIONS.delete())
+            if made:
+                await connection.execute(EXCLUSIONS.insert(), made)
 
 
 def _is_live(

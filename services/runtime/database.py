@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from sqlalchemy.engine import Connection
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 T = TypeVar("T")
 
@@ -147,6 +148,22 @@ def store_errors() -> Iterator[None]:
         raise unavailable(error) from error
     except connection_errors() as error:
         raise unavailable(error) from error
+
+
+@contextlib.asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Give a connection; its faults are those of :func:`store_errors`."""
+    with store_errors():
+        async with engine.connect() as connection:
+            yield connection
+
+
+@contextlib.asynccontextmanager
+async def changing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Give a transaction, committed at the end; its faults are those of :func:`store_errors`."""
+    with store_errors():
+        async with engine.begin() as connection:
+            yield connection
 
 
 def _is_of_lost_connection(error: exc.InvalidRequestError) -> bool:
