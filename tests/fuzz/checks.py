@@ -24,9 +24,11 @@ from services.domain.wire.model import (
     End,
     ErrorKind,
     Failure,
+    Refusal,
     RenderContext,
     Start,
     Target,
+    Text,
     Tool,
     UnbuildableError,
     WireError,
@@ -125,22 +127,25 @@ def _answer(family: WireFamily, body: bytes, dice: random.Random) -> None:
     events = told_by(response)
     _grammatical(events)
     for client in WireFamily:
-        _rendered(client, family, response, dice)
-        _streamed(client, family, events, dice)
+        whole = _rendered(client, family, response, dice)
+        streamed = _streamed(client, family, events, dice)
+        assert whole is None or _said(whole) == _said(streamed)
 
 
 def _rendered(
     client: WireFamily, upstream: WireFamily, response: Response, dice: random.Random
-) -> None:
-    """Write an answer for a client, and read what was written as that client would."""
+) -> Response | None:
+    """Return what a client reads of an answer that is written for it; None: it cannot read it."""
     where = context(upstream, dice)
     if client is not upstream:
         response = AnswerTranslation(client, where).response(response)
     try:
-        codec_for(client).decode_response(codec_for(client).encode_response(response, where))
+        written = codec_for(client).encode_response(response, where)
+        return codec_for(client).decode_response(written)
     except WireError as error:
         _readable(str(error))
         assert client is WireFamily.OPENAI_RESPONSES or client is WireFamily.GEMINI
+        return None
 
 
 def _stream(family: WireFamily, stream: bytes, dice: random.Random) -> None:
@@ -205,8 +210,8 @@ def _joined(events: Sequence[Event]) -> tuple[Response | None, Failure | None]:
 
 def _streamed(
     client: WireFamily, upstream: WireFamily, events: Sequence[Event], dice: random.Random
-) -> None:
-    """Write events for a client, and read what was written as that client would."""
+) -> Response | None:
+    """Return what a client reads of events that are written for it; None: they tell a failure."""
     where = context(upstream, dice)
     told = list(events)
     if client is not upstream:
@@ -216,12 +221,22 @@ def _streamed(
     sent = b"".join([encoder.feed([event]) for event in told])
     assert not encoder.fail(_TOO_LARGE)
     assert len(sent) <= 2_000 * len(told) + 20 * len(repr(told))
-    _grammatical(_decoded(client, [sent]))
+    read = _decoded(client, [sent])
+    _grammatical(read)
     broken = codec_for(client).stream_encoder(where)
     head = broken.feed(told[: dice.randrange(len(told))])
     heard = _decoded(client, [head + broken.fail(_TOO_LARGE)])
     _grammatical(heard)
     assert isinstance(heard[-1], Failure)
+    return _joined(read)[0]
+
+
+def _said(response: Response | None) -> tuple[object, ...] | None:
+    """What is the same of an answer whether a client gets it whole or streamed."""
+    if response is None:
+        return None
+    words = ["".join(b.text for b in response.blocks if isinstance(b, k)) for k in (Text, Refusal)]
+    return *[each.strip() for each in words], response.stop.reason, response.usage
 
 
 def _error(family: WireFamily, body: bytes, dice: random.Random) -> None:
