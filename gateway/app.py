@@ -116,7 +116,7 @@ class HttpServer:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         methods = self._table.find(request.path)
         if methods is None:
-            return unknown_route(request)
+            return unknown_route(request, self._table.meant_by(request.path))
         handler = methods.get("GET" if request.method == "HEAD" else request.method)
         if handler is None:
             return wrong_method(request, methods)

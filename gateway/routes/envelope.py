@@ -58,11 +58,12 @@ def refusal(surface: WireFamily, error: ClientError) -> web.Response:
     return web.Response(status=status_of(error, surface), headers=headers, body=body)
 
 
-def unknown_route(request: web.BaseRequest) -> web.Response:
-    """Return the answer for a path that is not there."""
+def unknown_route(request: web.BaseRequest, meant: str = "") -> web.Response:
+    """Return the answer for a path that is not there; ``meant`` is one that is."""
+    hint = f": its base address should lead this client to {meant[:200]}" if meant else ""
     error = ClientError(
         kind=ErrorKind.NOT_FOUND,
-        message=f"no route {request.path[:200]}",
+        message=f"no route {request.path[:200]}{hint}",
         code="route_not_found",
         request_id=new_action_id(),
     )

@@ -67,6 +67,11 @@ class RouteTable:
                 return methods
         return None
 
+    def meant_by(self, path: str) -> str:
+        """Return the path that a client of another base address meant; empty: none is known."""
+        others = (f"/v1{path}", path.removeprefix("/v1"))
+        return next((other for other in others if other != path and self.find(other)), "")
+
 
 def label_of(path: str) -> str:
     """Return the metric label of a path, from a closed set."""
