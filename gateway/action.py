@@ -24,7 +24,6 @@ from gateway.rescues import is_of_outage
 from gateway.restoring import restored
 from gateway.sessions.history import Shortening
 from gateway.sessions.sizes import sized
-from gateway.step_labels import StepLabels
 from services.domain.copying import replace
 from services.domain.errors import Reason, RouterError
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from gateway.ledger.ports import Ledger
     from gateway.model import Action, Decision, Grant
     from gateway.ports import Answer, Credentials, Dispatch, Reply
+    from gateway.step_labels import StepLabels
     from gateway.summaries import Summaries
     from gateway.thread import Thread
     from services.runtime.clock import Clock
@@ -87,7 +87,7 @@ class _Ready:
 
 
 class Actions:
-    """Serves actions; of their state it holds no more than what the log calls them."""
+    """Serves actions; holds no state of any of them."""
 
     def __init__(
         self,
@@ -96,16 +96,17 @@ class Actions:
         *,
         providers: Collection[str],
         budget_s: float,
-        slot_wait_s: float = 0.0,
-        running: set[Answer] | None = None,
+        slot_wait_s: float,
+        running: set[Answer],
+        labels: StepLabels,
     ) -> None:
         self._stages = stages
         self._clock = clock
         self._providers = frozenset(providers)
         self._budget_s = budget_s
         self._slot_wait_s = slot_wait_s
-        self._running = running if running is not None else set()
-        self._labels = StepLabels()
+        self._running = running
+        self._labels = labels
 
     async def serve(self, action: Action, reply: Reply) -> None:
         """Serve one action to its end: an answer, an error in the client's dialect, or nobody."""

@@ -18,6 +18,7 @@ from gateway.issuing import Issuers
 from gateway.remembering import state_threads
 from gateway.routes.served import Served, table
 from gateway.routing import Routing
+from gateway.step_labels import StepLabels
 from gateway.summaries import Summaries
 from gateway.thread import SessionThread
 
@@ -76,6 +77,8 @@ class Serving:
     readiness: Callable[[], Mapping[str, bool]]
     running: set[Answer] = field(default_factory=set)
     """Answers on their way, whichever catalog they began with."""
+    labels: StepLabels = field(default_factory=StepLabels)
+    """What the log calls actions, whichever catalog they began with."""
 
     def under(self, routing: RoutingSettings) -> Serving:
         """Return the same under other settings of the same strategy."""
@@ -117,6 +120,7 @@ class Serving:
             budget_s=self.settings.action_budget_seconds,
             slot_wait_s=self.settings.slot_wait_seconds,
             running=self.running,
+            labels=self.labels,
         )
 
     def table(self, actions: Actions, catalog: Catalog, explanations: Explanations) -> RouteTable:

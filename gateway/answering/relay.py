@@ -58,8 +58,8 @@ class Relay:
         clock: Clock,
         thread: Thread,
         *,
-        tagged_models: frozenset[str] = frozenset(),
-        issuance: Issuance | None = None,
+        tagged_models: frozenset[str],
+        issuance: Issuance | None,
     ) -> None:
         self.answer = answer
         self._action = action
