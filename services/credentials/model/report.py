@@ -36,6 +36,7 @@ class ReportOutcome(enum.StrEnum):
     STALE = "stale"
     GRANT_UNKNOWN = "grant_unknown"
     INVALID = "invalid"
+    NOT_STORED = "not_stored"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 MAX_HEARD = 65_536
 MAX_WATCHED = 16_384
+STORE_WAIT_S = 0.5
+"""Longest wait for the store: who reports waits a second for a whole batch."""
+STORE_REST_S = 2.0
+"""How long a store that is silent is left alone by the next reports."""
 SWEEP_S = 1.0
 """Pause between two looks for marks whose time has passed; they do not count any more before."""
 
@@ -67,6 +72,7 @@ class Reports:
         self._seen: Bounded[str, Seen] = Bounded(MAX_WATCHED)
         self._doubts = telling.Doubts()
         self._to_review: set[str] = set()
+        self._store_rests_until_s = 0.0
 
     async def apply(self, report: Report) -> tuple[ReportOutcome, tuple[Transition, ...]]:
         """Return what came of a report; a repeat changes nothing.
@@ -185,7 +191,7 @@ class Reports:
         changes: tuple[Transition, ...] = ()
         if step.credential is not credential:
             try:
-                _, changes = await self.settle(credential_id, step_of)
+                changes = await self._stored(credential_id, step_of)
             except RouterError as error:
                 if error.reason is Reason.STORE_UNAVAILABLE:
                     self._overlay(credential_id, step_of)
@@ -194,6 +200,20 @@ class Reports:
         if step.seen is not seen:
             self._remember(credential_id, step.seen)
         return is_stale, changes
+
+    async def _stored(
+        self, credential_id: str, step_of: Callable[[Credential], Step]
+    ) -> tuple[Transition, ...]:
+        """Store what a step makes of a credential, within a time that batches of reports have."""
+        if self._clock.monotonic_s() < self._store_rests_until_s:
+            raise _away()
+        try:
+            async with asyncio.timeout(STORE_WAIT_S):
+                _, changes = await self.settle(credential_id, step_of)
+        except TimeoutError:
+            self._store_rests_until_s = self._clock.monotonic_s() + STORE_REST_S
+            raise _away() from None
+        return changes
 
     def _overlay(self, credential_id: str, step_of: Callable[[Credential], Step]) -> None:
         """Let picks know what could not be stored; the report is sent again until it can be."""
@@ -214,6 +234,10 @@ class Reports:
             telling.transition(one)
             self._evidence.feed.publish(after.spec.installation_id, one)
         return told
+
+
+def _away() -> RouterError:
+    return RouterError(Reason.STORE_UNAVAILABLE, "the store of credentials does not answer")
 
 
 def _is_newer(sight: Sight, known: Sight | None) -> bool:

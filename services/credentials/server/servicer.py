@@ -17,6 +17,7 @@ from services.credentials.codec import selection as selection_codec
 from services.credentials.model import Redemption, ReportOutcome
 from services.credentials.policy.selection import verdicts
 from services.credentials.server import watching
+from services.domain.errors import Reason, RouterError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -91,7 +92,12 @@ class CredentialsServicer(rpc.CredentialsServiceServicer):
             if report is None:
                 results.append(report_codec.encode_result(ReportOutcome.INVALID))
                 continue
-            outcome, transitions = await self._service.reports.apply(report)
+            try:
+                outcome, transitions = await self._service.reports.apply(report)
+            except RouterError as error:
+                if error.reason is not Reason.STORE_UNAVAILABLE:
+                    raise
+                outcome, transitions = ReportOutcome.NOT_STORED, ()
             results.append(report_codec.encode_result(outcome, transitions))
         return pb.ReportAttemptResponse(results=results)
 

@@ -92,18 +92,20 @@ class ReportQueue:
                     break  # what came meanwhile waits for company, too
 
     async def _send_batch(self) -> bool:
-        """Return whether the oldest reports were taken, or refused for good."""
+        """Return whether the oldest reports were all taken, or refused for good."""
         batch = list(islice(self._queue.values(), MAX_BATCH))
         for row in batch:
             self._headers.pop(row.attempt, None)
         request = peers.report_request(batch)
+        taken = batch
         try:
-            await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
+            answer = await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
+            taken = peers.taken(batch, answer)
         except grpc.aio.AioRpcError as failure:
             error = status.error_of(failure)
             if isinstance(error, PeerError):
                 return False
             _log.warning("attempt_reports_refused", count=len(batch), reason=error.reason.value)
-        for row in batch:
+        for row in taken:
             del self._queue[id(row)]
-        return True
+        return len(taken) == len(batch)

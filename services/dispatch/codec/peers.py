@@ -21,7 +21,7 @@ from services.dispatch.policy.mask import masked_body
 from services.domain.vocab import FailureClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from services.dispatch.model.access import Report, SecretQuery
     from services.domain.fields import Fields
@@ -86,6 +86,16 @@ def access_of(message: pb.AcquireSecretResponse) -> Access:
 def report_request(reports: Iterable[Report]) -> pb.ReportAttemptRequest:
     """Return a batch of reports, in order."""
     return pb.ReportAttemptRequest(reports=[_report(report) for report in reports])
+
+
+def taken(reports: Sequence[Report], answer: pb.ReportAttemptResponse) -> list[Report]:
+    """Return the reports of a batch that need not be sent again."""
+    again = {
+        place
+        for place, result in enumerate(answer.results)
+        if result.outcome == pb.REPORT_OUTCOME_NOT_STORED
+    }
+    return [report for place, report in enumerate(reports) if place not in again]
 
 
 def _report(report: Report) -> Fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,8 @@ class Fallible(SqlStore):
     """A store that takes no records while it is told so."""
 
     is_broken = False
+    is_silent = False
+    """Whether it does not even say so."""
     is_away = False
     """Whether it cannot be read."""
     overtaken = 0
@@ -59,6 +62,8 @@ class Fallible(SqlStore):
     ) -> int:
         """Store a record, or say that the store is down."""
         self.writes.append(record)
+        if self.is_silent:
+            await asyncio.Event().wait()
         if self.is_broken:
             raise RouterError(Reason.STORE_UNAVAILABLE, "the store is away")
         if self.overtaken:

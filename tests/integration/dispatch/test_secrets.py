@@ -48,6 +48,8 @@ class Service(rpc.CredentialsServiceServicer):
     asked: list[pb.AcquireSecretRequest] = field(default_factory=list)
     told: list[pb.AttemptReport] = field(default_factory=list)
     refusals: list[RouterError] = field(default_factory=list)
+    unstored: set[int] = field(default_factory=set)
+    """Numbers of reports that cannot be stored at their first coming."""
     kind: grant_pb2.CredentialKind = grant_pb2.CREDENTIAL_KIND_API_KEY
 
     async def AcquireSecret(  # noqa: N802 - name fixed by the proto
@@ -74,7 +76,14 @@ class Service(rpc.CredentialsServiceServicer):
         context: grpc.aio.ServicerContext[pb.ReportAttemptRequest, pb.ReportAttemptResponse],
     ) -> pb.ReportAttemptResponse:
         self.told.extend(request.reports)
-        return pb.ReportAttemptResponse()
+        outcomes = [
+            pb.REPORT_OUTCOME_NOT_STORED
+            if row.sequence_number in self.unstored
+            else pb.REPORT_OUTCOME_APPLIED
+            for row in request.reports
+        ]
+        self.unstored.clear()
+        return pb.ReportAttemptResponse(results=[pb.ReportResult(outcome=row) for row in outcomes])
 
 
 async def _nothing() -> None:
@@ -238,6 +247,21 @@ async def test_all_tried_is_told_apart(client: CredentialsClient, service: Servi
 
 def report(number: int, event: HeadersSeen | StillAlive | Ended) -> Report:
     return Report(GRANT, "a", 1, number, 1.0, event)
+
+
+@pytest.mark.spec("CRD-124")
+async def test_only_reports_that_could_not_be_stored_are_sent_again(
+    queue: ReportQueue, service: Service
+) -> None:
+    service.unstored = {1}
+    queue.start()
+    queue.put(report(1, HeadersSeen(429, (), 1.0)))
+    queue.put(report(2, StillAlive(1.0)))
+    async with asyncio.timeout(3):
+        while len(service.told) < 3:  # noqa: ASYNC110 - the sender tells nobody when it has sent
+            await asyncio.sleep(0.005)
+    await queue.aclose()
+    assert [row.sequence_number for row in service.told] == [1, 2, 1]
 
 
 async def test_a_full_queue_drops_only_what_may_be_lost(

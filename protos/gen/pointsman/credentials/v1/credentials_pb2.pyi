@@ -89,6 +89,7 @@ class ReportOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REPORT_OUTCOME_STALE: _ClassVar[ReportOutcome]
     REPORT_OUTCOME_GRANT_UNKNOWN: _ClassVar[ReportOutcome]
     REPORT_OUTCOME_INVALID: _ClassVar[ReportOutcome]
+    REPORT_OUTCOME_NOT_STORED: _ClassVar[ReportOutcome]
 
 class MarkKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -194,6 +195,7 @@ REPORT_OUTCOME_DUPLICATE: ReportOutcome
 REPORT_OUTCOME_STALE: ReportOutcome
 REPORT_OUTCOME_GRANT_UNKNOWN: ReportOutcome
 REPORT_OUTCOME_INVALID: ReportOutcome
+REPORT_OUTCOME_NOT_STORED: ReportOutcome
 MARK_KIND_UNSPECIFIED: MarkKind
 MARK_KIND_WARNING: MarkKind
 MARK_KIND_QUOTA: MarkKind

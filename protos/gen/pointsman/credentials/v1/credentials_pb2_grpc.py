@@ -162,7 +162,7 @@ class CredentialsServiceServicer:
         UNAVAILABLE is retried from a bounded queue, where only ALIVE and unchanged 2xx HEADERS may be
         dropped and are counted; a non-2xx, a change of quota and an end never are. Without an answer
         nothing waits; grants then expire by themselves.
-        Errors: INVALID_ARGUMENT INVALID_REQUEST; UNAVAILABLE STORE_UNAVAILABLE.
+        Errors: INVALID_ARGUMENT INVALID_REQUEST. A store that is away is told report by report.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -79,7 +79,7 @@ class CredentialsServiceStub:
     UNAVAILABLE is retried from a bounded queue, where only ALIVE and unchanged 2xx HEADERS may be
     dropped and are counted; a non-2xx, a change of quota and an end never are. Without an answer
     nothing waits; grants then expire by themselves.
-    Errors: INVALID_ARGUMENT INVALID_REQUEST; UNAVAILABLE STORE_UNAVAILABLE.
+    Errors: INVALID_ARGUMENT INVALID_REQUEST. A store that is away is told report by report.
     """
     ResetQuota: _grpc.UnaryUnaryMultiCallable[_credentials_pb2.ResetQuotaRequest, _credentials_pb2.ResetQuotaResponse]
     """Clears warning and quota marks of a credential. For operators. Deadline: 5 s. Idempotent.
@@ -174,7 +174,7 @@ class CredentialsServiceAsyncStub(CredentialsServiceStub):
     UNAVAILABLE is retried from a bounded queue, where only ALIVE and unchanged 2xx HEADERS may be
     dropped and are counted; a non-2xx, a change of quota and an end never are. Without an answer
     nothing waits; grants then expire by themselves.
-    Errors: INVALID_ARGUMENT INVALID_REQUEST; UNAVAILABLE STORE_UNAVAILABLE.
+    Errors: INVALID_ARGUMENT INVALID_REQUEST. A store that is away is told report by report.
     """
     ResetQuota: _aio.UnaryUnaryMultiCallable[_credentials_pb2.ResetQuotaRequest, _credentials_pb2.ResetQuotaResponse]  # type: ignore[assignment]
     """Clears warning and quota marks of a credential. For operators. Deadline: 5 s. Idempotent.
@@ -290,7 +290,7 @@ class CredentialsServiceServicer(metaclass=_abc_1.ABCMeta):
         UNAVAILABLE is retried from a bounded queue, where only ALIVE and unchanged 2xx HEADERS may be
         dropped and are counted; a non-2xx, a change of quota and an end never are. Without an answer
         nothing waits; grants then expire by themselves.
-        Errors: INVALID_ARGUMENT INVALID_REQUEST; UNAVAILABLE STORE_UNAVAILABLE.
+        Errors: INVALID_ARGUMENT INVALID_REQUEST. A store that is away is told report by report.
         """
 
     @_abc_1.abstractmethod
