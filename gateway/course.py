@@ -162,6 +162,7 @@ class Course:
             installation=action.caller.installation_id,
             key=action.caller.key_id,
             client=action.caller.client_app,
+            is_evaluation=action.caller.is_evaluation,
             session_hash=log_label(action.caller.thread_key),
             surface=action.surface.value,
             turn_type=action.turn_type.value,

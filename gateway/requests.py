@@ -135,6 +135,7 @@ class Intake:
             key_id=key.id,
             installation_id=key.installation_id,
             client_app=client.app,
+            is_evaluation=client.is_evaluation,
             session_key=keys.thread if keys.is_session_named else b"",
             thread_key=keys.thread,
             conversation_key=keys.conversation,

@@ -126,6 +126,8 @@ class Caller:
     key_id: str
     installation_id: InstallationId
     client_app: str = ""
+    is_evaluation: bool = False
+    """Whether its program says that it is being evaluated."""
     session_key: bytes = b""
     """Names the thread to other services; empty where the client names no session."""
     thread_key: bytes = b""

@@ -33,12 +33,12 @@ def _actions(lines: Lines) -> Lines:
     return [line for line in lines if line["event"] == "action"]
 
 
-@pytest.mark.spec("TRN-2")
+@pytest.mark.spec("TRN-2", "TRN-11")
 async def test_a_served_action_is_one_line_with_its_facts(stack: Stack) -> None:
     stack.dispatch.steps = STREAMED
     with structlog.testing.capture_logs() as lines:
         asked = {**MESSAGES, "stream": True, "max_tokens": 1000}
-        await _post(stack, asked, {"x-request-id": "mine"})
+        await _post(stack, asked, {"x-request-id": "mine", "x-app": "eval-cli"})
     (line,) = _actions(lines)
     assert {name: line[name] for name in ("outcome", "status", "attempts", "reason", "stop")} == {
         "outcome": "served",
@@ -49,6 +49,7 @@ async def test_a_served_action_is_one_line_with_its_facts(stack: Stack) -> None:
     }
     assert (line["model"], line["provider"], line["request_id"]) == ("claude-large", "acme", "mine")
     assert (line["input_tokens"], line["output_tokens"]) == (7, 3)
+    assert (line["client"], line["is_evaluation"]) == ("claude-code", True)
     assert (line["turn_type"], line["step"]) == ("main_loop", "A1_S1")
     assert str(line["action_id"]).startswith("act_")
     ttft_ms, elapsed_ms = line["ttft_ms"], line["elapsed_ms"]
