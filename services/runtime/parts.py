@@ -113,7 +113,7 @@ def _ops_listen(name: str, listen: str) -> str:
     if listen.startswith("unix:"):
         return f"127.0.0.1:{PORTS[name] + OPS_PORT_OFFSET}"
     host, _, port = listen.rpartition(":")
-    if not port.isdigit() or int(port) > 65_535 - OPS_PORT_OFFSET:
+    if int(port) > 65_535 - OPS_PORT_OFFSET:
         raise SettingError(
             f"services.{name}.listen",
             f"must be host:port with a port below {65_536 - OPS_PORT_OFFSET}, or set ops_listen"

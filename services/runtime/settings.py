@@ -44,6 +44,13 @@ OptionalListenAddress = Annotated[
     str, AfterValidator(lambda text: _known_address(text) if text else text)
 ]
 """The same; empty: nowhere, or at an address that it has of itself."""
+ServerAddress = Annotated[
+    str,
+    AfterValidator(
+        lambda text: text if text.startswith("unix:") or not text else _known_address(text)
+    ),
+]
+"""Where a gRPC server listens, `host:port` or `unix:path`; empty: at an address of its own."""
 DatabaseUrl = Annotated[str, AfterValidator(_known_database)]
 """An SQLite URL or file, or a PostgreSQL URL."""
 
@@ -70,7 +77,7 @@ class Section(BaseModel):
 class ServiceSettings(Section):
     """What every service has when it runs apart."""
 
-    listen: str = ""
+    listen: ServerAddress = ""
     """Address of its gRPC server (`host:port` or `unix:path`). Empty: a port of its own on
     loopback; unused in one process."""
     ops_listen: OptionalListenAddress = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from services.runtime import parts
 from services.runtime.config import ConfigError, read_document
@@ -31,10 +32,15 @@ def test_the_ops_listener_stands_a_thousand_ports_above(
     assert parts.server_options("credentials", settings).ops_listen == expected
 
 
-@pytest.mark.parametrize("listen", ["nowhere", "127.0.0.1:65000"])
-def test_a_listen_address_without_room_for_ops_is_refused(listen: str) -> None:
+@pytest.mark.parametrize("listen", ["50051", "nowhere", "127.0.0.1:", "127.0.0.1:65536"])
+def test_a_listen_address_that_is_none_is_refused(listen: str) -> None:
+    with pytest.raises(ValidationError, match="must be host:port"):
+        ServiceSettings(listen=listen)
+
+
+def test_a_listen_address_without_room_for_ops_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"services\.dispatch\.listen: must be host:port"):
-        parts.server_options("dispatch", ServiceSettings(listen=listen))
+        parts.server_options("dispatch", ServiceSettings(listen="127.0.0.1:65000"))
 
 
 def test_a_peer_is_dialled_where_the_configuration_says() -> None:
