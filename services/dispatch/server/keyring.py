@@ -141,7 +141,9 @@ class Keyring:
     ) -> Access:
         order = self._order
         key = f"{order.action.action_id}/{_KEY_LETTERS[order.kind]}{self._next_key}"
-        self._next_key += 1
+        # A question about a grant is no selection; with a number of its own, the selections of the
+        # action's next walk would repeat numbers of this one.
+        self._next_key += int(grant is None)
         is_minted = grant is None or grant.attribution.kind in PLAN_KINDS
         query = SecretQuery(
             action=order.action,

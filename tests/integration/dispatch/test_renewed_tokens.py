@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from services.dispatch.model.enums import AttemptOutcome, WalkStep
+from services.dispatch.model.enums import AttemptKind, AttemptOutcome, WalkStep
 from services.domain.vocab import CredentialKind
 from tests.fakes.upstream import Fault
 from tests.integration.dispatch.harness import ANTHROPIC, Stand, standing
@@ -48,3 +50,15 @@ async def test_a_key_and_a_missing_permission_are_not_renewed() -> None:
             stand.providers["p1"][0].script(Fault(status=status), times=1)
             await stand.run(stand.order())
             assert {one.rejected_version for one in stand.credentials.queries} == {0}
+
+
+@pytest.mark.spec("CRD-146")
+async def test_a_renewal_in_vain_leaves_the_next_number_to_the_next_walk_of_the_action() -> None:
+    async with standing(ANTHROPIC) as stand:
+        _with_accounts(stand, "old", "other")
+        stand.providers["p1"][0].script(Fault(status=401), times=2)
+        answer = await stand.run(replace(stand.order(), kind=AttemptKind.SWITCH_SUMMARY))
+        selections = [one for one in stand.credentials.queries if one.grant is None]
+        granted = [one.idempotency_key for one in selections[:2]]
+        assert granted == ["action-1/s1", "action-1/s2"]
+        assert [row.record.number for row in answer.missed] == [1, 2]
