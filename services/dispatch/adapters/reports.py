@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import grpc
@@ -37,12 +37,17 @@ _log = get_logger("dispatch")
 
 
 class ReportQueue:
-    """Sends reports in order, in batches; a batch that is not taken is sent again."""
+    """Sends reports in order, in batches; a batch that is not taken is sent again.
+
+    Reports that could not be stored are sent again behind all others, however many they become.
+    """
 
     def __init__(self, channel: Channel) -> None:
         self._stub = rpc.CredentialsServiceStub(channel)
         self._queue: dict[int, Report] = {}
         """Reports by their object's identity, in order."""
+        self._unstored: dict[int, Report] = {}
+        """Those that came there, and are to be sent again."""
         self._headers: dict[tuple[str, str, int], Report] = {}
         """Queued headers of attempts, as long as they were not sent."""
         self._has_news = asyncio.Event()
@@ -75,17 +80,22 @@ class ReportQueue:
         await ended(sender)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
-                while self._queue and await self._send_batch():
+                while self._has_any and await self._send_batch():
                     pass
-        if self._queue:
-            _log.warning("attempt_reports_lost", count=len(self._queue))
+        if self._has_any:
+            lost = len(self._queue) + len(self._unstored)
+            _log.warning("attempt_reports_lost", count=lost)
+
+    @property
+    def _has_any(self) -> bool:
+        return bool(self._queue or self._unstored)
 
     async def _send_for_ever(self) -> None:
         while True:
             await self._has_news.wait()
             await asyncio.sleep(BATCH_DELAY_S)
             self._has_news.clear()
-            while self._queue:
+            while self._has_any:
                 if not await self._send_batch():
                     await asyncio.sleep(RETRY_DELAY_S)
                 elif self._has_news.is_set():
@@ -93,19 +103,21 @@ class ReportQueue:
 
     async def _send_batch(self) -> bool:
         """Return whether the oldest reports were all taken, or refused for good."""
-        batch = list(islice(self._queue.values(), MAX_BATCH))
+        batch = list(islice(chain(self._queue.values(), self._unstored.values()), MAX_BATCH))
         for row in batch:
             self._headers.pop(row.attempt, None)
         request = peers.report_request(batch)
-        taken = batch
+        unstored: list[Report] = []
         try:
             answer = await self._stub.ReportAttempt(request, timeout=SEND_TIMEOUT_S)
-            taken = peers.taken(batch, answer)
+            unstored = peers.unstored(batch, answer)
         except grpc.aio.AioRpcError as failure:
             error = status.error_of(failure)
             if isinstance(error, PeerError):
                 return False
             _log.warning("attempt_reports_refused", count=len(batch), reason=error.reason.value)
-        for row in taken:
-            del self._queue[id(row)]
-        return len(taken) == len(batch)
+        for row in batch:
+            self._queue.pop(id(row), None)
+            self._unstored.pop(id(row), None)
+        self._unstored |= {id(row): row for row in unstored}
+        return not unstored

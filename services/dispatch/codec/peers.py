@@ -88,14 +88,10 @@ def report_request(reports: Iterable[Report]) -> pb.ReportAttemptRequest:
     return pb.ReportAttemptRequest(reports=[_report(report) for report in reports])
 
 
-def taken(reports: Sequence[Report], answer: pb.ReportAttemptResponse) -> list[Report]:
-    """Return the reports of a batch that need not be sent again."""
-    again = {
-        place
-        for place, result in enumerate(answer.results)
-        if result.outcome == pb.REPORT_OUTCOME_NOT_STORED
-    }
-    return [report for place, report in enumerate(reports) if place not in again]
+def unstored(reports: Sequence[Report], answer: pb.ReportAttemptResponse) -> list[Report]:
+    """Return the reports of a batch that are to be sent again."""
+    pairs = zip(reports, answer.results, strict=False)  # an answer without results took them all
+    return [report for report, row in pairs if row.outcome == pb.REPORT_OUTCOME_NOT_STORED]
 
 
 def _report(report: Report) -> Fields:

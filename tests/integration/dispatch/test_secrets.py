@@ -49,7 +49,7 @@ class Service(rpc.CredentialsServiceServicer):
     told: list[pb.AttemptReport] = field(default_factory=list)
     refusals: list[RouterError] = field(default_factory=list)
     unstored: set[int] = field(default_factory=set)
-    """Numbers of reports that cannot be stored at their first coming."""
+    """Numbers of reports that cannot be stored."""
     kind: grant_pb2.CredentialKind = grant_pb2.CREDENTIAL_KIND_API_KEY
 
     async def AcquireSecret(  # noqa: N802 - name fixed by the proto
@@ -82,7 +82,6 @@ class Service(rpc.CredentialsServiceServicer):
             else pb.REPORT_OUTCOME_APPLIED
             for row in request.reports
         ]
-        self.unstored.clear()
         return pb.ReportAttemptResponse(results=[pb.ReportResult(outcome=row) for row in outcomes])
 
 
@@ -249,6 +248,17 @@ def report(number: int, event: HeadersSeen | StillAlive | Ended) -> Report:
     return Report(GRANT, "a", 1, number, 1.0, event)
 
 
+async def told(service: Service, number: int, times: int = 1) -> None:
+    """Return once a report has come so many times; the sender tells nobody when it has sent."""
+
+    def count() -> int:
+        return sum(row.sequence_number == number for row in service.told)
+
+    async with asyncio.timeout(5):
+        while count() < times:  # noqa: ASYNC110 - there is no event
+            await asyncio.sleep(0.005)
+
+
 @pytest.mark.spec("CRD-124")
 async def test_only_reports_that_could_not_be_stored_are_sent_again(
     queue: ReportQueue, service: Service
@@ -257,11 +267,25 @@ async def test_only_reports_that_could_not_be_stored_are_sent_again(
     queue.start()
     queue.put(report(1, HeadersSeen(429, (), 1.0)))
     queue.put(report(2, StillAlive(1.0)))
-    async with asyncio.timeout(3):
-        while len(service.told) < 3:  # noqa: ASYNC110 - the sender tells nobody when it has sent
-            await asyncio.sleep(0.005)
+    await told(service, 2)
+    service.unstored.clear()
+    await told(service, 1, times=2)
     await queue.aclose()
     assert [row.sequence_number for row in service.told] == [1, 2, 1]
+
+
+@pytest.mark.spec("CRD-124")
+async def test_however_many_reports_cannot_be_stored_others_come_through(
+    queue: ReportQueue, service: Service
+) -> None:
+    service.unstored = set(range(2 * reports.MAX_BATCH))
+    queue.start()
+    for number in service.unstored:
+        queue.put(report(number, HeadersSeen(429, (), 1.0)))
+    await told(service, 2 * reports.MAX_BATCH - 1)
+    queue.put(report(9001, Ended(EndKind.SUCCEEDED, 1.0)))
+    await told(service, 9001)
+    await queue.aclose()
 
 
 async def test_a_full_queue_drops_only_what_may_be_lost(
