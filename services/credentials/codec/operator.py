@@ -172,6 +172,7 @@ def decode_update(request: pb.UpdateCredentialRequest) -> Update:
             raise InvalidRequestError.of(
                 "update_mask", f"unknown path {path}; use {', '.join(FIELD_OF_PATH)}"
             )
+    secrets = decode_secrets(request.secrets)
     return Update(
         credential_id=required(request.credential_id, "credential_id", 128),
         expected_state_version=not_negative(
@@ -179,7 +180,7 @@ def decode_update(request: pb.UpdateCredentialRequest) -> Update:
         ),
         spec=decode_settings(request.spec, "", CredentialKind.API_KEY),
         changed=frozenset(FIELD_OF_PATH[path] for path in paths),
-        secrets=decode_secrets(request.secrets) if request.secrets.ByteSize() else None,
+        secrets=secrets if secrets != Secrets() else None,
         actor=required(request.actor, "actor", MAX_ACTOR_CHARACTERS),
     )
 

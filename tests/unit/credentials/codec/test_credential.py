@@ -71,9 +71,11 @@ def test_what_cannot_be_used_is_refused_by_its_field_and_not_shown(
     assert CANARY not in str(caught.value)
 
 
-def test_secrets_that_hold_nothing_change_none() -> None:
-    asked = pb.UpdateCredentialRequest(credential_id="c", actor="ann")
-    asked.secrets.SetInParent()
+@pytest.mark.parametrize(
+    "nothing", [pb.CredentialSecrets(), pb.CredentialSecrets(value_secret="\n")]
+)
+def test_secrets_that_hold_nothing_change_none(nothing: pb.CredentialSecrets) -> None:
+    asked = pb.UpdateCredentialRequest(credential_id="c", actor="ann", secrets=nothing)
     assert operator.decode_update(asked).secrets is None
 
 
