@@ -56,15 +56,21 @@ class Upstream:
     """A provider that answers every request with the same stream or body."""
 
     stream: bytes
+    missing_bytes: int = 0
+    """How much of a stream is promised and never comes: the connection breaks instead."""
     seen: list[tuple[str, dict[str, object]]] = field(default_factory=list)
-    base_url: str = ""
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.StreamResponse:
         told = await request.json()
         self.seen.append((request.path, told))
-        if told.get("stream"):
-            return web.Response(body=self.stream, content_type="text/event-stream")
-        return web.json_response({**ANSWER, "status": "completed", "output": [MESSAGE]})
+        if not told.get("stream"):
+            return web.json_response({**ANSWER, "status": "completed", "output": [MESSAGE]})
+        answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        answer.content_length = len(self.stream) + self.missing_bytes
+        answer.force_close()
+        await answer.prepare(request)
+        await answer.write(self.stream)
+        return answer
 
 
 @contextlib.asynccontextmanager
@@ -132,6 +138,15 @@ async def test_a_stream_for_a_whole_answer_that_breaks_is_never_shown(ending: by
         answer = await stand.run(stand.order(family=ANTHROPIC, is_stream=False))
     assert answer.tail.record.binding.provider == "p2"
     assert [row.step for row in answer.missed][-1] is WalkStep.HOP
+
+
+@pytest.mark.spec("XLT-127", "DSP-137")
+async def test_a_stream_for_a_whole_answer_that_breaks_behind_its_terminal_is_whole() -> None:
+    async with responding(CHAT) as (stand, upstream):
+        upstream.missing_bytes = 1
+        answer = await stand.run(stand.order(family=ANTHROPIC, is_stream=False))
+    assert answer.tail.record.binding.provider == "p1"
+    assert answer.chunks == STREAM
 
 
 @pytest.mark.spec("XLT-127")
