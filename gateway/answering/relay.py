@@ -19,7 +19,7 @@ from gateway.answering.headers import (
     relayed,
     retry_after,
 )
-from gateway.answering.translating import learn, translated
+from gateway.answering.translating import decoded, learn, translated
 from gateway.answering.writers import client_error_of, writer_for
 from gateway.errors import error_of, failure_of, is_kept
 from gateway.ids import new_id
@@ -34,6 +34,8 @@ from services.domain.wire.model import RenderContext, WireError
 from services.domain.wire.think_tag import split_response
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gateway.answering.writers import Writer
     from gateway.course import Course
     from gateway.issuing import Issuance
@@ -201,7 +203,7 @@ class Relay:
             error = client_error_of(tail.failure, self._action.id)
             await refuse(self._action, self._reply, error)
             return
-        body = self._rendered(head, b"".join(pieces))
+        body = await self._rendered(head, pieces)
         self._thread.served(head, tail.usage, tail.stop_reason)
         if self._issuance is not None and head.wire_family is self._action.surface:
             self._issuance.issued(head, answer_id_of(body))
@@ -210,17 +212,17 @@ class Relay:
         await self._reply.whole(head.http_status, headers, body)
         self._course.ended("served")
 
-    def _rendered(self, head: Head, body: bytes) -> bytes:
+    async def _rendered(self, head: Head, pieces: Sequence[bytes]) -> bytes:
         """Return a whole body in the client's dialect."""
         surface, is_stream_wanted = self._action.surface, self._action.request.is_stream
         if head.wire_family is surface and head.is_stream == is_stream_wanted:
+            body = b"".join(pieces)
             if not head.is_model_aliased:
                 return body
             return unaliased(body, head.binding.upstream_id, head.binding.model_id)
         client, context = codec_for(surface), self._context(head)
         try:
-            upstream = codec_for(head.wire_family)
-            response = upstream.decode_response(body, is_stream=head.is_stream)
+            response = await decoded(head, pieces)
             if context.has_think_tag:
                 response = split_response(response)
             response = translated(response, surface, context, self._thread)

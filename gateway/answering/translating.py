@@ -1,15 +1,19 @@
-"""What a translated answer leaves behind: state for the session's ledger, and counts of faults."""
+"""Answers of one dialect for clients of another, and what they leave behind: state for the
+session's ledger, and counts of faults."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from gateway import metrics
+from services.domain.wire.codecs import codec_for
 from services.domain.wire.translation import AnswerTranslation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gateway.model import Head
     from services.domain.vocab import WireFamily
     from services.domain.wire.model import RenderContext, Response
     from services.domain.wire.state.kept import Kept
@@ -21,6 +25,22 @@ class Keeper(Protocol):
     def keep(self, states: Sequence[Kept]) -> None:
         """Remember opaque state that the client may lose."""
         ...
+
+
+async def decoded(head: Head, pieces: Sequence[bytes]) -> Response:
+    """Return a whole answer, or a stream that is wanted whole, in no dialect.
+
+    Raises:
+        WireError: it cannot be read, or did not end well.
+    """
+    codec = codec_for(head.wire_family)
+    if not head.is_stream:
+        return codec.decode_response(b"".join(pieces))
+    reader = codec.stream_reader()
+    for piece in pieces:
+        reader.feed(piece)
+        await asyncio.sleep(0)  # a long answer is no reason for other streams to wait
+    return reader.finish()
 
 
 def translation_for(client: WireFamily, context: RenderContext) -> AnswerTranslation | None:

@@ -23,11 +23,13 @@ from services.domain.wire.model import (
     Thinking,
     ToolUse,
     UsageSeen,
+    WireError,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from services.domain.wire.contract import StreamDecoder
     from services.domain.wire.model import (
         Block,
         Event,
@@ -116,6 +118,29 @@ class OpenCall:
         """Return the call."""
         opening = self._opening
         return ToolUse(opening.call_id, opening.name, self.arguments, state=tuple(self.states))
+
+
+class StreamReader:
+    """Reads a stream that is wanted whole, piece by piece."""
+
+    def __init__(self, decoder: StreamDecoder) -> None:
+        self._decoder = decoder
+        self._assembler = Assembler()
+
+    def feed(self, piece: bytes) -> None:
+        """Take in the next bytes."""
+        self._assembler.feed(self._decoder.feed(piece))
+
+    def finish(self) -> Response:
+        """Return the whole answer.
+
+        Raises:
+            WireError: the stream did not end well.
+        """
+        self._assembler.feed(self._decoder.finish())
+        if self._assembler.response is None:
+            raise WireError("", "the stream did not end well")
+        return self._assembler.response
 
 
 class Assembler:

@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from services.domain.wire.assemble import Assembler
-from services.domain.wire.model import WireError
+from services.domain.wire.assemble import StreamReader
 from services.domain.wire.ready import ready_for, with_possible_choice
 from services.domain.wire.recent import decoded_request
 from services.domain.wire.state.bodies import without_foreign_state
@@ -116,12 +115,9 @@ class Codec:
         """
         if not is_stream:
             return self._halves.decode_response(body)
-        decoder, assembler = self.stream_decoder(), Assembler()
-        assembler.feed(decoder.feed(body))
-        assembler.feed(decoder.finish())
-        if assembler.response is None:
-            raise WireError("", "the stream did not end well")
-        return assembler.response
+        reader = self.stream_reader()
+        reader.feed(body)
+        return reader.finish()
 
     def encode_response(self, response: Response, context: RenderContext) -> bytes:
         """Return ``response`` as a whole body for the client.
@@ -136,6 +132,10 @@ class Codec:
     def stream_decoder(self) -> StreamDecoder:
         """Return a fresh decoder for one upstream stream."""
         return self._halves.stream_decoder()
+
+    def stream_reader(self) -> StreamReader:
+        """Return a fresh reader of one upstream stream that is wanted whole."""
+        return StreamReader(self.stream_decoder())
 
     def stream_encoder(self, context: RenderContext) -> StreamEncoder:
         """Return a fresh encoder for one client stream."""

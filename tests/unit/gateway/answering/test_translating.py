@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from gateway.answering.translating import learn, translated, translation_for
+from gateway.answering.translating import decoded, learn, translated, translation_for
 from gateway.answering.writers import Translated
+from gateway.model import BindingRef, Head
 from gateway.restoring import restored, with_restored
 from services.domain.vocab import WireFamily
+from services.domain.wire.assemble import events_of
 from services.domain.wire.codecs import codec_for
 from services.domain.wire.features import Requirement
-from services.domain.wire.model import RenderContext, Response, Stop, StopReason, ToolUse
+from services.domain.wire.model import RenderContext, Response, Stop, StopReason, ToolUse, WireError
 from services.domain.wire.state.kept import Kept
-from tests.unit.domain.wire.state_cases import A, Client, G, O, answer_of, context
+from tests.unit.domain.wire.state_cases import A, Client, G, O, R, answer_of, context
 from tests.unit.gateway.happenings import an_action
 
 
@@ -28,9 +31,36 @@ class Notes:
         self.kept += states
 
 
+def streamed_head(family: WireFamily) -> Head:
+    """Return the head of a stream of a dialect."""
+    return Head(BindingRef("m", "p1", "m", 0), family, 200, (), is_stream=True)
+
+
 def foreign(family: WireFamily = G) -> RenderContext:
     """Return the context of an answer of another dialect."""
     return replace(context(), upstream_family=family)
+
+
+@pytest.mark.parametrize("family", [A, O, R, G])
+async def test_a_long_stream_that_is_wanted_whole_lets_others_have_their_turn(
+    family: WireFamily,
+) -> None:
+    answer = answer_of(family, "payload")
+    stream = codec_for(family).stream_encoder(context()).feed(events_of(answer))
+    pieces = [stream[start : start + 40] for start in range(0, len(stream), 40)]
+    reading = asyncio.ensure_future(decoded(streamed_head(family), pieces))
+    turns = 0
+    while not reading.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns >= len(pieces) > 3
+    assert (await reading) == codec_for(family).decode_response(stream, is_stream=True)
+
+
+async def test_a_stream_that_breaks_off_is_no_answer() -> None:
+    stream = codec_for(O).stream_encoder(context()).feed(events_of(answer_of(O, "payload")))
+    with pytest.raises(WireError, match="did not end well"):
+        await decoded(streamed_head(O), [stream[: len(stream) // 2]])
 
 
 @pytest.mark.spec("XLT-181")
