@@ -81,7 +81,7 @@ class RouterServiceServicer:
     def ListModels(self, request, context):
         """Lists the models that the router key can be served by, or the whole catalog. Deadline: 2 s.
         Without an answer a client shows the list that it had. Errors: INVALID_ARGUMENT INVALID_REQUEST
-        (page token).
+        (page size).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

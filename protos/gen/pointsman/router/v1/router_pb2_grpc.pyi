@@ -51,7 +51,7 @@ class RouterServiceStub:
     ListModels: _grpc.UnaryUnaryMultiCallable[_router_pb2.ListModelsRequest, _router_pb2.ListModelsResponse]
     """Lists the models that the router key can be served by, or the whole catalog. Deadline: 2 s.
     Without an answer a client shows the list that it had. Errors: INVALID_ARGUMENT INVALID_REQUEST
-    (page token).
+    (page size).
     """
     WatchDecisions: _grpc.UnaryStreamMultiCallable[_router_pb2.WatchDecisionsRequest, _router_pb2.WatchDecisionsResponse]
     """Streams decisions, attempts and results as they happen, for the installation of the router key;
@@ -83,7 +83,7 @@ class RouterServiceAsyncStub(RouterServiceStub):
     ListModels: _aio.UnaryUnaryMultiCallable[_router_pb2.ListModelsRequest, _router_pb2.ListModelsResponse]  # type: ignore[assignment]
     """Lists the models that the router key can be served by, or the whole catalog. Deadline: 2 s.
     Without an answer a client shows the list that it had. Errors: INVALID_ARGUMENT INVALID_REQUEST
-    (page token).
+    (page size).
     """
     WatchDecisions: _aio.UnaryStreamMultiCallable[_router_pb2.WatchDecisionsRequest, _router_pb2.WatchDecisionsResponse]  # type: ignore[assignment]
     """Streams decisions, attempts and results as they happen, for the installation of the router key;
@@ -124,7 +124,7 @@ class RouterServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_router_pb2.ListModelsResponse, _abc.Awaitable[_router_pb2.ListModelsResponse]]:
         """Lists the models that the router key can be served by, or the whole catalog. Deadline: 2 s.
         Without an answer a client shows the list that it had. Errors: INVALID_ARGUMENT INVALID_REQUEST
-        (page token).
+        (page size).
         """
 
     @_abc_1.abstractmethod
