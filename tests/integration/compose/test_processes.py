@@ -27,6 +27,7 @@ STOP_S = 20.0
 KEYS = {"ANTHROPIC_API_KEY": "key-of-anthropic"}
 """What `keys.env` holds."""
 MODEL = "claude-sonnet-5"
+GATEWAY = "POINTSMAN_GATEWAY"
 
 
 class Stack:
@@ -79,6 +80,7 @@ class Stack:
         return {
             "POINTSMAN_PROVIDERS__ANTHROPIC__BASE_URL": self._provider_url,
             **{f"{table}__OPS_LISTEN": "127.0.0.1:0" for table in tables},
+            **{f"{table}__RPC_LISTEN": "127.0.0.1:0" for table in tables if table == GATEWAY},
             **{f"{table}__LAME_DUCK_SECONDS": "0" for table in tables},
         }
 
@@ -107,7 +109,6 @@ def moved(databases: tuple[str, str], valkey_url: str) -> Mapping[str, str]:
         "POINTSMAN_CONFIG": str(CONFIG),
         "POINTSMAN_GATEWAY__DATABASE": databases[0],
         "POINTSMAN_GATEWAY__LISTEN": "127.0.0.1:0",
-        "POINTSMAN_GATEWAY__RPC_LISTEN": "127.0.0.1:0",
         "POINTSMAN_SERVICES__CREDENTIALS__DATABASE": databases[1],
         "POINTSMAN_SHARED__VALKEY_URL": valkey_url,
     }
