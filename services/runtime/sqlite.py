@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.util import await_only
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     # What drivers hand to event listeners is untyped: Any in this module's listeners.
 
 BUSY_TIMEOUT_MS = 5_000
+PAUSE_MS = 20
+WRITE_AHEAD = "PRAGMA journal_mode = WAL"
 READ_ONLY = "pointsman_read_only"
 """Option of connections that write nothing."""
 
@@ -44,7 +49,7 @@ def sqlite_engine(path: Path | None) -> AsyncEngine:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        _use_write_ahead_log(cursor)
         cursor.execute("PRAGMA synchronous = NORMAL")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.close()
@@ -55,6 +60,18 @@ def sqlite_engine(path: Path | None) -> AsyncEngine:
         connection.exec_driver_sql("BEGIN" if is_reader else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _use_write_ahead_log(cursor: Any) -> None:
+    """Change the journal's mode; SQLite refuses it at once while others open the file, too."""
+    for _ in range(BUSY_TIMEOUT_MS // PAUSE_MS):
+        try:
+            cursor.execute(WRITE_AHEAD)
+        except sqlite3.OperationalError:
+            await_only(asyncio.sleep(PAUSE_MS / 1000))
+        else:
+            return
+    cursor.execute(WRITE_AHEAD)
 
 
 def _make_private(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sqlite3
 import stat
 import sys
 from collections.abc import Awaitable, Callable
@@ -72,6 +73,23 @@ async def test_migrating_goes_step_by_step_and_is_idempotent(url: str, scripts: 
 async def test_many_migrators_at_once_do_it_once(url: str, scripts: Path) -> None:
     done = await asyncio.gather(*(database.migrate(url, scripts, "owner") for _ in range(4)))
     assert {status.current for status in done} == {"0001"}
+
+
+async def test_a_file_that_another_program_just_makes_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    engine = database.open_engine(f"sqlite:///{path}")
+    opening = asyncio.ensure_future(engine.connect().__aenter__())
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    assert not opening.done()
+    other.execute("ROLLBACK")
+    other.close()
+    connection = await opening
+    assert (await connection.execute(text("PRAGMA journal_mode"))).scalar() == "wal"
+    await connection.close()
+    await engine.dispose()
 
 
 async def test_a_newer_database_is_refused(url: str, scripts: Path) -> None:
